@@ -1,0 +1,111 @@
+"""An event: one thing that happened, one commit.
+
+An event has a short header, enough for a list, and a YAML document with the rest, which is read only when it is asked for:
+reading ten thousand documents would cost fifty times what listing them does.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+#: Version of the message format that this program writes, and the newest that it reads.
+FORMAT = 1
+
+#: Kinds that carry a block of the protocol.
+BLOCK_KINDS = ("checkpoint", "summary", "retry", "final")
+
+#: Kinds that a person can name as a state of the work tree by an id of their own.
+NAMED_KINDS = ("checkpoint", "summary", "retry")
+
+KINDS = ("start", "checkpoint", "auto", "summary", "retry", "final", "rollback", "reset", "note", "end")
+
+
+class Event:
+    """One event of a session.
+
+    `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the event before this one on its line, or the constant
+    root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands there. `id` is
+    canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the events of the session from 1.
+    `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message. `next` is the text of the field `next`,
+    or "". `document` is the whole record as plain data.
+    """
+
+    __slots__ = (
+        "_document", "_load", "at", "commit", "format", "id", "kind", "line", "next", "parents", "phase", "seq", "session",
+        "subject", "text", "worktree", "written",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        kind: str,
+        session: str,
+        line: str,
+        seq: int,
+        at: str,
+        id: str | None = None,
+        written: str = "",
+        worktree: str = "",
+        subject: str = "",
+        phase: str = "",
+        next: str = "",
+        commit: str = "",
+        parents: Sequence[str] = (),
+        format: int = FORMAT,
+        text: str = "",
+        load: Callable[[str], dict[str, Any]] | None = None,
+        document: dict[str, Any] | None = None,
+    ) -> None:
+        self.kind, self.session, self.line, self.seq, self.at = kind, session, line, seq, at
+        self.id, self.written, self.worktree, self.subject = id, written, worktree, subject
+        self.phase, self.next, self.commit, self.parents, self.format = phase, next, commit, tuple(parents), format
+        self.text, self._load, self._document = text, load, document
+
+    def __repr__(self) -> str:
+        return f"<Event {self.ref} {self.kind} on {self.line} {self.commit[:10]}>"
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The whole record: `fields`, `git`, `coverage`, `agent`, `opens`, … as plain data; read on first use."""
+        if self._document is None:
+            self._document = self._load(self.text) if self._load else {}
+        return self._document
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The block's fields as parsed; empty for a kind without a block."""
+        return self.document.get("fields") or {}
+
+    @property
+    def git(self) -> dict[str, Any]:
+        """`head`, `branch`, `operation` and `staging` of the user's repository at that moment."""
+        return self.document.get("git") or {}
+
+    @property
+    def missing(self) -> list[dict[str, Any]]:
+        """What the snapshot does not hold: `{"path", "reason"}` each. Empty where it is complete."""
+        return (self.document.get("coverage") or {}).get("missing") or []
+
+    @property
+    def parent(self) -> str:
+        """The commit of the event before it on its line, or the root commit before the first."""
+        return self.parents[0] if self.parents else ""
+
+    @property
+    def ref(self) -> str:
+        """A name that tells it from all others: `<session>/C6`, or for an event without an id the start of its commit."""
+        return f"{self.session}/{self.id or self.commit[:12]}"
+
+    @property
+    def opens(self) -> dict[str, Any] | None:
+        """The line that a retry or a rollback opened: `{"session", "line", "at"}`, where `at` is a commit; else None."""
+        opened: dict[str, Any] | None = self.document.get("opens")
+        return opened
+
+    @property
+    def answers_to(self) -> list[str]:
+        """Further ids by which this event goes: a RETRY stands for the checkpoint that never reported."""
+        return self.document.get("answers_to") or []

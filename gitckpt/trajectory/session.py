@@ -1,0 +1,82 @@
+"""A session read back: events in order, the lines they stand on, and how a name finds its event."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.events import NAMED_KINDS, Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: The line that every session starts on.
+MAIN = "main"
+
+
+def line_number(line: str) -> int:
+    """How many lines the session had when this one was opened: 1 for `main`, 4 for `retry-4`, 0 for a foreign name."""
+    if line == MAIN:
+        return 1
+    number = line.rpartition("-")[2]
+    return int(number) if number.isascii() and number.isdigit() else 0
+
+
+class Session:
+    """All events of one session.
+
+    `events` are oldest first (by `seq`, then by time). `lines` maps the name of each line to the commit at its tip; a line that
+    was opened and has no event of its own yet points at the event that it was opened at, which may even be of another session.
+    """
+
+    __slots__ = ("_by_commit", "events", "id", "lines")
+
+    def __init__(self, id: str, events: Iterable[Event], lines: Mapping[str, str]) -> None:
+        self.id = id
+        self.events = sorted(events, key=lambda event: (event.seq, event.at))
+        self.lines = dict(sorted(lines.items(), key=lambda item: (line_number(item[0]), item[0])))
+        self._by_commit = {event.commit: event for event in self.events}
+
+    def event(self, commit: str) -> Event | None:
+        """The event with this commit id, or None."""
+        return self._by_commit.get(commit)
+
+    def parent(self, event: Event) -> Event | None:
+        """The event before it on its line, or None before the first."""
+        return self._by_commit.get(event.parent)
+
+    @property
+    def active_line(self) -> str:
+        """The line that was opened last, where recording goes on."""
+        return max(self.lines, key=line_number, default=MAIN)
+
+    def chain(self, tip: str) -> list[Event]:
+        """The events from the first one to the commit `tip`, oldest first, along first parents."""
+        chain = []
+        event = self._by_commit.get(tip)
+        while event is not None:
+            chain.append(event)
+            event = self._by_commit.get(event.parent)
+        return chain[::-1]
+
+    def on_line(self, line: str) -> list[Event]:
+        """The events of a line, oldest first, with those that it shares with the line it was opened on."""
+        return self.chain(self.lines.get(line, ""))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether recording may go on: the active line has no FINAL, and does not end with the end of the agent."""
+        chain = self.on_line(self.active_line)
+        return not chain or (chain[-1].kind != "end" and all(event.kind != "final" for event in chain))
+
+    def named(self, id: str, line: str | None = None) -> list[Event]:
+        """Events that go by this canonical id, newest first; only those on `line` where one is given."""
+        events = self.on_line(line) if line is not None else self.events
+        return [event for event in reversed(events) if is_named(event, id)]
+
+
+def is_named(event: Event, id: str) -> bool:
+    """Whether the event goes by this canonical id: `C6`, `S2`, `R1`, `start`, or an id that a RETRY answers to."""
+    if event.kind == "start":
+        return id == "start"
+    if event.kind not in NAMED_KINDS:
+        return False
+    return event.id == id or (event.kind == "retry" and id in event.answers_to)
