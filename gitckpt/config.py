@@ -1,0 +1,126 @@
+"""What a person or a repository may set: `.gitckpt.yaml` at the root of the work tree, and `gitckpt.*` in git's configuration over it.
+
+A repository's own file can never make gitckpt run a command: no setting of it names one.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+FILE = b".gitckpt.yaml"
+
+MIB = 1024 * 1024
+
+
+class Settings:
+    """All settings of one repository, with their defaults.
+
+    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync; `freeze` is
+    auto, on or off; `on_retry` is fork or restore, or "" for the command's own default. The rest comes from git's configuration:
+    who records, and how git looks at names and ignore rules here.
+    """
+
+    __slots__ = (
+        "author_email", "author_name", "durable", "excludes_file", "freeze", "ignore_case", "include", "max_file_size",
+        "on_retry", "partial_clone", "precompose_unicode", "shared_repository",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.max_file_size = 100 * MIB
+        self.include: tuple[str, ...] = ()
+        self.durable = True
+        self.freeze = "auto"
+        self.on_retry = ""
+        self.author_name, self.author_email = "", ""
+        self.excludes_file = ""
+        self.ignore_case = False
+        self.precompose_unicode = False
+        self.partial_clone = False
+        self.shared_repository = "false"
+
+
+def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str]) -> Settings:
+    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`. Raises UsageError that names key and line."""
+    settings = Settings()
+    path = os.path.join(work_tree, FILE)
+    if os.path.lexists(path):
+        from gitckpt.config_file import read_file
+
+        for name, value in read_file(path).items():
+            setattr(settings, name, value)
+    values = _git_values(git_config)
+    _take_git(settings, values, environ)
+    _take_personal(settings, values)
+    return settings
+
+
+def _git_values(output: bytes) -> dict[str, list[str]]:
+    """Every value of every key; a key alone is true. Section and variable names are in lower case as git prints them."""
+    values: dict[str, list[str]] = {}
+    for entry in output.split(b"\0"):
+        name, newline, value = entry.partition(b"\n")
+        if name:
+            values.setdefault(os.fsdecode(name), []).append(os.fsdecode(value) if newline else "true")
+    return values
+
+
+def _take_git(settings: Settings, values: Mapping[str, Sequence[str]], environ: Mapping[str, str]) -> None:
+    settings.author_name = values.get("user.name", [""])[-1]
+    settings.author_email = values.get("user.email", [""])[-1]
+    settings.ignore_case = _truth(values.get("core.ignorecase", ["false"])[-1])
+    settings.precompose_unicode = _truth(values.get("core.precomposeunicode", ["false"])[-1])
+    settings.partial_clone = any(name == "extensions.partialclone" or name.endswith(".promisor") for name in values)
+    settings.shared_repository = values.get("core.sharedrepository", ["false"])[-1]
+    settings.excludes_file = _excludes_file(values.get("core.excludesfile", [""])[-1], environ)
+
+
+def _excludes_file(configured: str, environ: Mapping[str, str]) -> str:
+    if configured:
+        return os.path.expanduser(configured)
+    home = environ.get("XDG_CONFIG_HOME") or (os.path.join(environ["HOME"], ".config") if environ.get("HOME") else "")
+    return os.path.join(home, "git", "ignore") if home else ""
+
+
+def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> None:
+    """`gitckpt.*` of git's configuration: the same names as in the file, in git's spelling (`gitckpt.maxFileSize`)."""
+    for name, given in values.items():
+        if not name.startswith("gitckpt."):
+            continue
+        key = name.removeprefix("gitckpt.")
+        if key == "maxfilesize":
+            settings.max_file_size = size(given[-1], f"git config {name}")
+        elif key == "durable":
+            settings.durable = _truth(given[-1])
+        elif key == "include":
+            settings.include = tuple(given)
+        elif key == "freeze":
+            settings.freeze = choice(given[-1], ("auto", "on", "off"), f"git config {name}")
+        elif key == "onretry":
+            settings.on_retry = choice(given[-1], ("fork", "restore"), f"git config {name}")
+
+
+def _truth(value: str) -> bool:
+    return value.lower() in ("true", "yes", "on", "1")
+
+
+def choice(value: object, allowed: Sequence[str], where: str) -> str:
+    """`value` if it is one of `allowed`; else UsageError."""
+    if value not in allowed:
+        raise UsageError(f"{where}: {value!r} is none of {', '.join(allowed)}")
+    return str(value)
+
+
+def size(value: object, where: str) -> int:
+    """Bytes of `100M`, `2g`, `4096`. Raises UsageError."""
+    text = str(value).strip().lower().removesuffix("b").removesuffix("i")
+    factor = {"k": 1024, "m": MIB, "g": 1024 * MIB}.get(text[-1:], 1)
+    digits = text.rstrip("kmg").strip()
+    if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()):
+        raise UsageError(f"{where}: {value!r} is no size", "write it as 4096, 500K, 100M or 2G")
+    return int(digits) * factor

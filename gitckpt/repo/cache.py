@@ -1,0 +1,169 @@
+"""What one snapshot learnt that the next need not learn again. All of it is tied to the private index by its stat data.
+
+In memory while a process records, in `scan.json` between processes. A cache that does not fit the index is dropped; one that is
+damaged too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+from gitckpt.repo import index
+from gitckpt.repo.directories import Directories, Directory
+from gitckpt.repo.private import index_path, write_file
+from gitckpt.repo.staging import Staging, stat_key
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+    from gitckpt.repo.snapshot import Changes
+
+#: Raised when the form of the file changes.
+VERSION = 1
+
+
+class ScanCache:
+    """`directories`; `modes`: remarkable permission bits by path; `tree` of the last snapshot; the user's `staging` area.
+
+    `tracked` are the directories with recorded files, or None until somebody needs them.
+    """
+
+    def __init__(self, repository: Repository, raw: Git) -> None:
+        self._repository, self._raw = repository, raw
+        self.drop()
+
+    def drop(self) -> None:
+        """Know nothing."""
+        self.index_key: tuple[int, ...] | None = None
+        self.directories = Directories(self._repository.work_tree, self._raw, _own_places(self._repository))
+        self.modes: dict[bytes, int] = {}
+        self.modes_known = False
+        self.tracked: set[bytes] | None = None
+        self.tree = ""
+        self.staging_key: tuple[int, ...] | None = None
+        self.staging: Staging | None = None
+
+    def is_current(self) -> bool:
+        """Whether the private index is the one that this was learnt from."""
+        return self.index_key is not None and self.index_key == stat_key(index_path(self._repository)) != ()
+
+    def remember_index(self) -> None:
+        """Tie what is known to the private index as it is now."""
+        self.index_key = stat_key(index_path(self._repository))
+
+    def closed_directories(self) -> list[bytes]:
+        """Directories that nothing may be recorded from: other repositories, and those without access."""
+        return [path for path, d in self.directories.known.items() if d.boundary or d.unreadable]
+
+    def note_modes(self, changes: Changes, plain: frozenset[int]) -> None:
+        """Bring `modes` and `tracked` up to date after a snapshot."""
+        if not self.modes_known:
+            self._read_all_modes(plain)
+            return
+        for path in changes.removed:
+            self.modes.pop(path, None)
+        for path, status in changes.added.items():
+            self._note(path, status, plain)
+        if self.tracked is not None:
+            self.tracked |= index.parents(changes.added)
+
+    def _read_all_modes(self, plain: frozenset[int]) -> None:
+        paths = index.paths(self._raw)
+        self.modes = {}
+        for path in paths:
+            try:
+                self._note(path, os.lstat(self._repository.at(path)), plain)
+            except OSError:
+                continue
+        self.tracked = index.parents(paths)
+        self.modes_known = True
+
+    def _note(self, path: bytes, status: os.stat_result, plain: frozenset[int]) -> None:
+        mode = stat.S_IMODE(status.st_mode)
+        if stat.S_ISREG(status.st_mode) and mode not in plain:
+            self.modes[path] = mode
+        else:
+            self.modes.pop(path, None)
+
+    def save(self) -> None:
+        """Keep it for the next process. A file that cannot be written costs time, nothing else."""
+        if self.index_key is None or not self.modes_known:
+            return
+        document = {
+            "version": VERSION,
+            "index": self.index_key,
+            "tree": self.tree,
+            "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
+            "tracked": [os.fsdecode(path) for path in self.tracked or ()],
+            "directories": {os.fsdecode(p): d.as_list() for p, d in self.directories.known.items()},
+            "ignored": [os.fsdecode(path) for path in self.directories.ignored],
+            "rules": self.directories.rules,
+            "staging_key": self.staging_key,
+            "staging": _staging_as_data(self.staging) if self.staging else None,
+        }
+        try:
+            write_file(self._path, json.dumps(document).encode())
+        except OSError:
+            return
+
+    @property
+    def _path(self) -> bytes:
+        return os.path.join(self._repository.private_dir, b"scan.json")
+
+    def load(self) -> bool:
+        """Take up what another process kept; whether it was there and fits the index."""
+        try:
+            with open(self._path, "rb") as file:
+                document = json.load(file)
+            if document["version"] != VERSION or tuple(document["index"]) != stat_key(index_path(self._repository)):
+                return False
+            self._take(document)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return False
+        return True
+
+    def _take(self, document: dict[str, Any]) -> None:
+        known = {os.fsencode(path): Directory.from_list(row) for path, row in document["directories"].items()}
+        self.modes = {os.fsencode(path): int(mode) for path, mode in document["modes"].items()}
+        self.tracked = {os.fsencode(path) for path in document["tracked"]}
+        self.directories.known = known
+        self.directories.ignored = {os.fsencode(path) for path in document["ignored"]}
+        self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
+        self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
+        self.staging_key = tuple(document["staging_key"]) if self.staging else None
+        self.tree = str(document["tree"])
+        self.modes_known = True
+        self.index_key = tuple(document["index"])
+
+
+def _own_places(repository: Repository) -> list[bytes]:
+    """Git directories that stand inside the work tree under another name than `.git`."""
+    prefix = os.path.realpath(repository.work_tree) + b"/"
+    places = {repository.git_dir, repository.common_dir}
+    return [place.removeprefix(prefix) for place in places if place.startswith(prefix)]
+
+
+def _staging_as_data(staging: Staging) -> dict[str, Any]:
+    return {
+        "tree": staging.tree,
+        "unmerged": [[os.fsdecode(part) for part in entry] for entry in staging.unmerged],
+        "intended": [os.fsdecode(path) for path in staging.intended],
+        "skipped": [os.fsdecode(path) for path in staging.skipped],
+        "forced": [os.fsdecode(path) for path in staging.forced],
+    }
+
+
+def _staging_from_data(document: dict[str, Any]) -> Staging:
+    staging = Staging(str(document["tree"]))
+    for entry in document["unmerged"]:
+        mode, oid, stage, path = (os.fsencode(part) for part in entry)
+        staging.unmerged.append((mode, oid, stage, path))
+    staging.intended = [os.fsencode(path) for path in document["intended"]]
+    staging.skipped = [os.fsencode(path) for path in document["skipped"]]
+    staging.forced = [os.fsencode(path) for path in document["forced"]]
+    return staging

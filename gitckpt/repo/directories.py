@@ -1,0 +1,193 @@
+"""What git's index does not know about a work tree: empty directories, special files, other repositories, directories without access.
+
+A directory whose modification time is as it was has the entries it had, so a second look costs one `lstat` for each directory and not
+one for each file. Ignored directories are not entered; which they are is asked of git, and kept until a rule changes.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.repo.gateway import Git
+
+#: Nanoseconds within which a directory may change twice and keep its time.
+TICK = 20_000_000
+
+#: Kinds of special files, for a message.
+SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+
+
+class Directory:
+    """One directory as last seen. `stamp` is its modification time in ns, 0 where it must be read again; `mode` its permission bits."""
+
+    __slots__ = ("boundary", "children", "empty", "mode", "rules", "special", "stamp", "unreadable")
+
+    def __init__(self) -> None:
+        self.stamp, self.mode = 0, 0
+        self.children: list[bytes] = []
+        self.special: dict[bytes, str] = {}
+        self.empty = self.boundary = self.unreadable = self.rules = False
+
+    def as_list(self) -> list[object]:
+        """Plain data for the cache."""
+        special = {os.fsdecode(name): kind for name, kind in self.special.items()}
+        flags = self.empty | self.boundary << 1 | self.unreadable << 2 | self.rules << 3
+        return [self.stamp, self.mode, flags, [os.fsdecode(child) for child in self.children], special]
+
+    @classmethod
+    def from_list(cls, row: list[object]) -> Directory:
+        """The directory that `as_list` described. Raises ValueError or TypeError on anything else."""
+        directory = cls()
+        stamp, mode, flags, children, special = row
+        if not (isinstance(stamp, int) and isinstance(mode, int) and isinstance(flags, int)):
+            raise TypeError(row)
+        if not (isinstance(children, list) and isinstance(special, dict)):
+            raise TypeError(row)
+        directory.stamp, directory.mode = stamp, mode
+        directory.children = [os.fsencode(child) for child in children]
+        directory.special = {os.fsencode(name): str(kind) for name, kind in special.items()}
+        directory.empty, directory.boundary = bool(flags & 1), bool(flags & 2)
+        directory.unreadable, directory.rules = bool(flags & 4), bool(flags & 8)
+        return directory
+
+
+class Directories:
+    """All directories of a work tree that are not ignored. `look()` brings them up to date.
+
+    Paths are relative to the work tree, `b""` is its root.
+    """
+
+    def __init__(self, work_tree: bytes, raw: Git, excluded: Iterable[bytes] = ()) -> None:
+        self._work_tree, self._raw, self._excluded = work_tree, raw, frozenset(excluded)
+        self.known: dict[bytes, Directory] = {}
+        self.ignored: set[bytes] = set()
+        self.rules: dict[str, tuple[int, ...]] = {}
+
+    def look(self, tracked: set[bytes], rule_files: Iterable[bytes]) -> bool:
+        """Bring `known` up to date; whether an ignore rule changed since the last look.
+
+        `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute paths of the
+        rule files outside the work tree.
+        """
+        self._walk(tracked)
+        rules = self._rule_stamps(rule_files)
+        changed = rules != self.rules
+        if changed:
+            self.rules, self.ignored = rules, set()
+            self._walk(tracked)
+        return changed
+
+    def _walk(self, tracked: set[bytes]) -> None:
+        seen: dict[bytes, Directory] = {}
+        level = [b""]
+        while level:
+            unknown: list[bytes] = []
+            following: list[bytes] = []
+            for path in level:
+                directory = seen[path] = self._read(path, self.known.get(path))
+                if directory.boundary:
+                    continue
+                for name in directory.children:
+                    child = path + b"/" + name if path else name
+                    if child in self.ignored or child in self._excluded:
+                        continue
+                    (following if child in self.known or child in tracked else unknown).append(child)
+            level = following + self._not_ignored(unknown)
+        self.known = seen
+
+    def _not_ignored(self, paths: list[bytes]) -> list[bytes]:
+        if not paths:
+            return []
+        ignored = ignored_paths(self._raw, paths)
+        self.ignored |= ignored
+        return [path for path in paths if path not in ignored]
+
+    def _read(self, path: bytes, before: Directory | None) -> Directory:
+        full = os.path.join(self._work_tree, path) if path else self._work_tree
+        directory = Directory()
+        try:
+            status = os.lstat(full)
+            if not stat.S_ISDIR(status.st_mode):
+                return directory
+            directory.mode = stat.S_IMODE(status.st_mode)
+            if before and before.stamp == status.st_mtime_ns and not before.unreadable:
+                before.mode = directory.mode
+                return before
+            self._read_entries(full, directory, at_root=not path)
+        except FileNotFoundError:
+            return directory
+        except OSError:
+            directory.unreadable = True
+            return directory
+        if time.time_ns() - status.st_mtime_ns > TICK:
+            directory.stamp = status.st_mtime_ns
+        return directory
+
+    @staticmethod
+    def _read_entries(full: bytes, directory: Directory, *, at_root: bool) -> None:
+        directory.empty = not at_root
+        with os.scandir(full) as entries:
+            for entry in entries:
+                directory.empty = False
+                if entry.name == b".git":
+                    directory.boundary = directory.boundary or (not at_root and is_repository(full))
+                elif entry.is_dir(follow_symlinks=False):
+                    directory.children.append(entry.name)
+                elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                    mode = entry.stat(follow_symlinks=False).st_mode
+                    directory.special[entry.name] = SPECIAL.get(stat.S_IFMT(mode), "special file")
+                elif entry.name == b".gitignore":
+                    directory.rules = True
+
+    def _rule_stamps(self, outside: Iterable[bytes]) -> dict[str, tuple[int, ...]]:
+        inside = (os.path.join(self._work_tree, p, b".gitignore") for p, d in self.known.items() if d.rules)
+        return {os.fsdecode(path): _stamp(path) for path in (*outside, *inside)}
+
+
+def _stamp(path: bytes) -> tuple[int, ...]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
+    """Those of the paths that an ignore rule matches, tracked or not."""
+    # check-ignore knows no literal pathspecs; behind ./ no name is magic
+    data = b"".join(b"./%s\0" % path for path in paths)
+    plain = git.view(GIT_LITERAL_PATHSPECS="0")
+    output = plain.run("check-ignore", "-z", "--no-index", "--stdin", data=data, ok=(0, 1))
+    return {path.removeprefix(b"./") for path in output.split(b"\0") if path}
+
+
+def is_repository(directory: bytes) -> bool:
+    """Whether git takes this directory for a repository of its own: a `.git` that is one, or a file that leads to one."""
+    dot_git = os.path.join(directory, b".git")
+    try:
+        if os.path.isdir(dot_git):
+            return _is_git_dir(dot_git)
+        with open(dot_git, "rb") as file:
+            content = file.read(8192)
+    except OSError:
+        return True
+    target = content.removeprefix(b"gitdir:").strip()
+    return content.startswith(b"gitdir:") and _is_git_dir(os.path.join(directory, target))
+
+
+def _is_git_dir(path: bytes) -> bool:
+    common = path
+    try:
+        with open(os.path.join(path, b"commondir"), "rb") as file:
+            common = os.path.join(path, file.read().strip())
+    except OSError:
+        pass
+    return os.path.lexists(os.path.join(path, b"HEAD")) and all(
+        os.path.isdir(os.path.join(common, name)) for name in (b"objects", b"refs")
+    )

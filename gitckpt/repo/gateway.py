@@ -1,0 +1,215 @@
+"""One gateway to git: every call is made here, with its surroundings pinned and its exit status looked at.
+
+Pinned means: no `GIT_*` variable of the caller's, the C locale, no prompt, no pager, no hook, no file-system monitor, no replaced
+objects; an explicit git directory, work tree, index and object store. Output goes to an unnamed file and not to a pipe, so that
+neither a full pipe nor a daemon that a child of git leaves behind with our end in its hands can make us wait.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from gitckpt.errors import GitFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping
+
+#: Seconds after which a git call counts as hung. Long: the first snapshot of a very large tree is one call.
+TIME_LIMIT = 3600.0
+
+#: Switched off on every call: what could run a program of somebody's or change what git prints.
+PINNED = (
+    "core.hooksPath=/dev/null",
+    "core.fsmonitor=false",
+    "core.logAllRefUpdates=false",
+    "core.quotePath=true",
+    "color.ui=false",
+    "gc.auto=0",
+    "maintenance.auto=false",
+    "log.showSignature=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "diff.renames=false",
+    "diff.external=",
+    "advice.graftFileDeprecated=false",
+    "protocol.allow=never",
+)
+
+#: Kept for discovery alone: they say where git may look for a repository, not which one to use.
+DISCOVERY_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+
+
+def pinned_environment(environ: Mapping[str, str], keep: Collection[str] = ()) -> dict[str, str]:
+    """The caller's environment without what could change git's behaviour; names in `keep` stay."""
+    pinned = {
+        name: value
+        for name, value in environ.items()
+        if name in keep or not name.startswith(("GIT_", "LC_", "LANGUAGE", "SSH_ASKPASS"))
+    }
+    pinned.update(
+        LC_ALL="C",
+        GIT_TERMINAL_PROMPT="0",
+        GIT_ASKPASS="true",
+        GIT_EDITOR="true",
+        GIT_PAGER="cat",
+        GIT_OPTIONAL_LOCKS="0",
+        GIT_NO_REPLACE_OBJECTS="1",
+        GIT_NO_LAZY_FETCH="1",
+        GIT_ATTR_NOSYSTEM="1",
+    )
+    return pinned
+
+
+def unnamed_file() -> int:
+    """A file descriptor of an empty file without a name, in memory where the system has that."""
+    if hasattr(os, "memfd_create"):
+        return os.memfd_create("gitckpt", os.MFD_CLOEXEC)
+    import tempfile
+
+    with tempfile.TemporaryFile() as file:
+        return os.dup(file.fileno())
+
+
+def contents(descriptor: int) -> bytes:
+    """All that was written to an unnamed file so far; closes it."""
+    try:
+        size = os.fstat(descriptor).st_size
+        return os.pread(descriptor, size, 0) if size < 1 << 30 else b"".join(_pieces(descriptor, size))
+    finally:
+        os.close(descriptor)
+
+
+def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
+    for offset in range(0, size, 1 << 30):
+        yield os.pread(descriptor, 1 << 30, offset)
+
+
+class Call:
+    """A git call under way. `wait()` gives what it printed, or raises GitFailed."""
+
+    def __init__(
+        self, argv: list[str | bytes], cwd: bytes, env: dict[str, str], data: bytes, ok: Collection[int]
+    ) -> None:
+        self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
+        self._stdout, self._stderr = unnamed_file(), unnamed_file()
+        stdin = _input(data)
+        try:
+            self._child = subprocess.Popen(
+                argv, cwd=cwd, env=env, stdin=stdin, stdout=self._stdout, stderr=self._stderr, start_new_session=True
+            )
+        except OSError as error:
+            self._abandon()
+            raise _not_started(error, cwd) from error
+        finally:
+            if stdin != subprocess.DEVNULL:
+                os.close(stdin)
+
+    def _abandon(self) -> None:
+        os.close(self._stdout)
+        os.close(self._stderr)
+
+    def wait(self, limit: float = TIME_LIMIT) -> bytes:
+        """What the call printed on standard output. Raises GitFailed if it failed, was killed, or ran over `limit` seconds."""
+        try:
+            self.status = self._child.wait(limit)
+        except subprocess.TimeoutExpired as error:
+            self._child.kill()
+            self._child.wait()
+            self._abandon()
+            raise GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped") from error
+        except BaseException:
+            self._child.kill()
+            self._child.wait()
+            self._abandon()
+            raise
+        output, self.stderr = contents(self._stdout), contents(self._stderr)
+        if self.status not in self._ok:
+            raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}")
+        return output
+
+    @property
+    def words(self) -> str:
+        """The git command for a message: its name and arguments, without the pinned configuration, cut to a line."""
+        words = [os.fsdecode(word) for word in self.argv[1:]]
+        while len(words) > 1 and words[0] == "-c":
+            del words[:2]
+        return " ".join(words).encode("ascii", "backslashreplace").decode()[:200]
+
+    @property
+    def complaint(self) -> str:
+        """What git said on standard error, cut to a few lines of text."""
+        return self.stderr.decode("utf-8", "replace").strip()[:600] or "it said nothing"
+
+
+def _input(data: bytes) -> int:
+    if not data:
+        return subprocess.DEVNULL
+    descriptor = unnamed_file()
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
+def _not_started(error: OSError, cwd: bytes) -> GitFailed:
+    if not os.path.isdir(cwd):
+        return GitFailed(f"the directory {os.fsdecode(cwd)!r} is gone")
+    if isinstance(error, FileNotFoundError):
+        return GitFailed("git was not found on PATH", "install git 2.30 or newer, and see that `git --version` works")
+    return GitFailed(f"git could not be started: {error.strerror}")
+
+
+class Git:
+    """git with its surroundings fixed: `Git(cwd, variables, config)`.
+
+    `variables` are the `GIT_*` variables that this view of the repository needs, `config` further `name=value` settings.
+    """
+
+    def __init__(
+        self,
+        cwd: bytes,
+        variables: Mapping[str, bytes | str] | None = None,
+        config: Collection[str] = (),
+        keep: Collection[str] = (),
+    ) -> None:
+        self.cwd = cwd
+        self._env = pinned_environment(os.environ, keep)
+        self._env.update({name: os.fsdecode(value) for name, value in (variables or {}).items()})
+        self._config = tuple(config)
+
+    def view(self, *config: str, cwd: bytes | None = None, **variables: bytes | str) -> Git:
+        """The same with further variables and settings."""
+        other = Git.__new__(Git)
+        other.cwd = self.cwd if cwd is None else cwd
+        other._env = self._env | {name: os.fsdecode(value) for name, value in variables.items()}
+        other._config = self._config + config
+        return other
+
+    def start(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Call:
+        """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
+        argv: list[str | bytes] = ["git"]
+        for setting in PINNED + self._config:
+            argv += ["-c", setting]
+        return Call(argv + list(arguments), self.cwd, self._env, data, ok)
+
+    def run(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> bytes:
+        """What the call printed. Raises GitFailed unless its exit status is in `ok`."""
+        return self.start(*arguments, data=data, ok=ok).wait()
+
+    def text(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> str:
+        """The same as text, without the line end at its end."""
+        return self.run(*arguments, data=data, ok=ok).decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def succeeds(self, *arguments: str | bytes, data: bytes = b"") -> bool:
+        """Whether git answers yes (0) or no (1); any other status raises GitFailed."""
+        call = self.start(*arguments, data=data, ok=(0, 1))
+        call.wait()
+        return call.status == 0
+
+
+def split(output: bytes) -> list[bytes]:
+    """The parts of NUL-ended output."""
+    parts = output.split(b"\0")
+    return parts[:-1] if parts[-1] == b"" else parts

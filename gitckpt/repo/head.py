@@ -1,0 +1,96 @@
+"""Where the user's HEAD is, and which operation of git is under way."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from gitckpt.repo.gateway import Call
+    from gitckpt.repo.repository import Repository
+
+#: Files that show an operation in progress, and say how far it is.
+OPERATIONS = (
+    ("rebase", ("rebase-merge/git-rebase-todo", "rebase-merge/onto", "rebase-merge/msgnum")),
+    ("am", ("rebase-apply/next", "rebase-apply/last", "rebase-apply/onto")),
+    ("merge", ("MERGE_HEAD",)),
+    ("cherry-pick", ("CHERRY_PICK_HEAD", "sequencer/todo")),
+    ("revert", ("REVERT_HEAD",)),
+    ("bisect", ("BISECT_LOG",)),
+)
+
+
+class Head:
+    """`commit` and `tree` that HEAD names, None before the first commit; `branch` without `refs/heads/`, None when detached.
+
+    `operation` is the name of what is under way (`merge`, `rebase`, …) or None, and `operation_state` tells two states of it apart.
+    """
+
+    __slots__ = ("branch", "commit", "operation", "operation_state", "tree")
+
+    def __init__(
+        self,
+        commit: str | None,
+        tree: str | None,
+        branch: str | None,
+        operation: str | None = None,
+        operation_state: str | None = None,
+    ) -> None:
+        self.commit, self.tree, self.branch = commit, tree, branch
+        self.operation, self.operation_state = operation, operation_state
+
+    def same_place(self, record: dict[str, Any]) -> bool:
+        """Whether HEAD's commit and the operation in progress are those on record (`event.git`)."""
+        return (self.commit, self.operation, self.operation_state) == (
+            record.get("head"), record.get("operation"), record.get("operation_state"),
+        )  # fmt: skip
+
+
+def start_head(repository: Repository) -> Call:
+    """Ask git for HEAD; go on meanwhile."""
+    command = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
+    return repository.git.start(*command, data=b"HEAD\nHEAD^{tree}\n")
+
+
+def read_head(repository: Repository, call: Call | None = None) -> Head:
+    """The answer to `start_head`, with branch and operation."""
+    rows = (call or start_head(repository)).wait().decode().split("\n")
+    oids = [row.split(" ")[0] if row.endswith((" commit", " tree")) else None for row in rows[:2]]
+    name, state = _operation(repository.git_dir)
+    return Head(oids[0], oids[1], _branch(repository), name, state)
+
+
+def _branch(repository: Repository) -> str | None:
+    try:
+        with open(os.path.join(repository.git_dir, b"HEAD"), "rb") as file:
+            content = file.read(4096).rstrip(b"\n")
+    except OSError:
+        content = b"ref: refs/heads/.invalid"
+    if content == b"ref: refs/heads/.invalid":  # refs are not files here
+        call = repository.git.start("symbolic-ref", "-q", "HEAD", ok=(0, 1))
+        content = b"ref: " + call.wait().rstrip(b"\n")
+    prefix = b"ref: refs/heads/"
+    return os.fsdecode(content.removeprefix(prefix)) if content.startswith(prefix) else None
+
+
+def _operation(git_dir: bytes) -> tuple[str | None, str | None]:
+    """All operations count, the outermost gives the name: a merge may stop within a rebase or a bisection."""
+    names: list[str] = []
+    digest = hashlib.sha256()
+    for name, files in OPERATIONS:
+        contents = [content for file in files if (content := _read(git_dir, file)) is not None]
+        if contents:
+            names.append(name)
+            digest.update(b"\0".join([name.encode(), *contents, b""]))
+    return (names[0], digest.hexdigest()[:16]) if names else (None, None)
+
+
+def _read(git_dir: bytes, name: str) -> bytes | None:
+    try:
+        with open(os.path.join(git_dir, name.encode()), "rb") as file:
+            return file.read(1 << 20)
+    except OSError:
+        return None

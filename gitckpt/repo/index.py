@@ -1,0 +1,147 @@
+"""The private index: seeded once from the user's, then kept. It makes a snapshot cost what changed and not what is there.
+
+Entries are trusted by their stat data. So whatever is put into it must be as on disk, byte for byte: an entry whose blob may differ
+from the file (a filter, a line-end rule, a flag that tells git not to look) loses its stat data here and is read again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.repo.gateway import split
+from gitckpt.repo.private import index_path
+from gitckpt.repo.staging import copy_index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+
+#: Attributes under which a blob may differ from the file in any way, and those that only change line ends, and so the size.
+ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
+LINE_ENDS = (b"text", b"eol", b"crlf")
+
+
+def seed(repository: Repository, raw: Git) -> None:
+    """Make the private index from the user's, or empty where he has none."""
+    path = index_path(repository)
+    for stale in (path, path + b".lock"):
+        if os.path.lexists(stale):
+            os.unlink(stale)
+    if not copy_index(repository.index_path, path):
+        raw.run("read-tree", "--empty")
+        return
+    suspicious = _flagged(repository, raw) + _converted(repository, raw)
+    if suspicious:
+        raw.run("update-index", "-z", "--index-info", data=b"".join(suspicious))
+
+
+def _flagged(repository: Repository, raw: Git) -> list[bytes]:
+    """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
+    null = repository.null_oid.encode()
+    rows: list[bytes] = []
+    ours: dict[bytes, bytes] = {}
+    for entry in split(raw.run("ls-files", "-z", "-s", "-v")):
+        head, _, path = entry.partition(b"\t")
+        tag, mode, oid, stage = head.split(b" ")
+        if mode == b"160000":
+            rows.append(b"0 %s\t%s\0" % (null, path))
+        elif stage != b"0":
+            rows.append(b"0 %s\t%s\0" % (null, path))
+            ours.setdefault(path, b"%s %s 0\t%s\0" % (mode, oid, path))
+        elif tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
+            continue  # outside a sparse checkout: kept as it is
+        elif tag != b"H" or _may_be_intended(oid):
+            rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
+    return rows + list(ours.values())
+
+
+def _may_be_intended(oid: bytes) -> bool:
+    # the empty blob, of either object format: an intent to add looks like an empty file
+    return oid.startswith((b"e69de29bb2d1", b"473a0f4c3be8"))
+
+
+def _converted(repository: Repository, raw: Git) -> list[bytes]:
+    """Rows that take the stat data from entries that the user's git may have converted on the way in."""
+    user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))
+    if not _conversion_possible(repository, user):
+        return []
+    entries = [entry.split(b"\t", 1) for entry in split(raw.run("ls-files", "-z", "-s")) if entry.startswith(b"100")]
+    oids = {path: head.split(b" ")[1] for head, path in entries}
+    changed, line_ends = _with_conversion(user, list(oids))
+    changed |= _of_other_size(repository, raw, {path: oids[path] for path in line_ends - changed})
+    rows = []
+    for head, path in entries:
+        if path in changed:
+            mode, oid, _ = head.split(b" ")
+            rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
+    return rows
+
+
+def _of_other_size(repository: Repository, raw: Git, oids: dict[bytes, bytes]) -> set[bytes]:
+    """The paths whose file is not of the size of their blob: their line ends were converted."""
+    if not oids:
+        return set()
+    output = raw.run("cat-file", "--batch-check=%(objectsize)", "--buffer", data=b"\n".join(oids.values()) + b"\n")
+    return {path for path, size in zip(oids, output.split(b"\n"), strict=False) if _size(repository.at(path)) != size}
+
+
+def _size(path: bytes) -> bytes:
+    try:
+        return b"%d" % os.lstat(path).st_size
+    except OSError:
+        return b""
+
+
+def _conversion_possible(repository: Repository, user: Git) -> bool:
+    """Whether any attribute file or setting of the user's could make a blob differ from its file."""
+    automatic = user.text("config", "--get", "core.autocrlf", ok=(0, 1)).lower()
+    if automatic in ("true", "input", "1", "yes", "on"):
+        return True
+    if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")):
+        return True
+    if user.text("config", "--get", "core.attributesFile", ok=(0, 1)) or _personal_attributes():
+        return True
+    command = ("ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ".gitattributes", "*/.gitattributes")
+    return bool(user.run(*command))
+
+
+def _personal_attributes() -> bool:
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.exists(os.path.join(home, "git", "attributes"))
+
+
+def _with_conversion(user: Git, paths: list[bytes]) -> tuple[set[bytes], set[bytes]]:
+    """The paths with an attribute that may change anything, and those whose line ends may be converted."""
+    any_change: set[bytes] = set()
+    line_ends: set[bytes] = set()
+    if not paths:
+        return any_change, line_ends
+    automatic = user.text("config", "--get", "core.autocrlf", ok=(0, 1)).lower() not in ("", "false", "no", "off", "0")
+    names = [name.decode() for name in ANY_CHANGE + LINE_ENDS]
+    fields = split(user.run("check-attr", "-z", "--stdin", *names, data=b"\0".join(paths) + b"\0"))
+    for path, name, value in zip(fields[::3], fields[1::3], fields[2::3], strict=True):
+        if name in ANY_CHANGE:
+            if value not in (b"unspecified", b"unset"):
+                any_change.add(path)
+        elif value not in (b"unspecified", b"unset") or (automatic and value == b"unspecified"):
+            line_ends.add(path)
+    return any_change, line_ends
+
+
+def paths(raw: Git) -> list[bytes]:
+    """All paths of the private index."""
+    return split(raw.run("ls-files", "-z"))
+
+
+def parents(paths: Iterable[bytes]) -> set[bytes]:
+    """All directories that these paths are in, the root apart."""
+    found: set[bytes] = set()
+    for path in paths:
+        directory = path.rpartition(b"/")[0]
+        while directory and directory not in found:
+            found.add(directory)
+            directory = directory.rpartition(b"/")[0]
+    return found

@@ -1,0 +1,186 @@
+"""The journal: sessions, lines and events as refs and commits. Publishing a ref publishes snapshot and record together."""
+
+from __future__ import annotations
+
+from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.message import ROOT, decode, encode
+from gitckpt.repo.repository import CURRENT, REFS, line_ref
+from gitckpt.trajectory.session import Session, line_number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+
+#: Identity and time of the root commit; it must be the same object everywhere.
+NOBODY = "gitckpt <gitckpt@localhost> 0 +0000"
+
+EMPTY_TREE = {
+    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+
+Lines = dict[str, dict[str, str]]
+
+
+class Journal:
+    """Reads what is on record in a repository. Reading creates and changes nothing."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self._git = repository.git
+
+    def lines(self, session: str | None = None) -> Lines:
+        """Session → line → commit at its tip; of all sessions, or of one."""
+        prefix = f"{REFS}{session}/heads" if session else REFS
+        found: Lines = {}
+        for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
+            oid, _, name = row.partition(" ")
+            parts = name.removeprefix(REFS).split("/")
+            if len(parts) == 3 and parts[1] == "heads":
+                found.setdefault(parts[0], {})[parts[2]] = oid
+        return found
+
+    def tags(self, session: str) -> dict[str, str]:
+        """The tags of a session: id → commit."""
+        output = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", f"{REFS}{session}/tags")
+        rows = (row.partition(" ") for row in output.split("\n") if row)
+        return {name.rpartition("/")[2]: oid for oid, _, name in rows}
+
+    def current(self) -> tuple[str, str] | None:
+        """Session and line that this work tree records on, or None."""
+        call = self._git.start("symbolic-ref", "-q", CURRENT, ok=(0, 1))
+        name = call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
+        parts = name.removeprefix(REFS).split("/")
+        return (parts[0], parts[2]) if len(parts) == 3 and parts[1] == "heads" else None
+
+    def events(self, tips: Iterable[str], count: int | None = None) -> list[Event]:
+        """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is missing."""
+        tips = sorted(set(tips))
+        if not tips:
+            return []
+        limit = [f"-n{count}"] if count is not None else []
+        command = [
+            "log",
+            "-z",
+            "--first-parent",
+            "--no-notes",
+            "--no-show-signature",
+            "--format=%H %P%n%B",
+            *limit,
+            "--stdin",
+        ]
+        try:
+            output = self._git.run(*command, data="\n".join(tips).encode() + b"\n")
+        except GitFailed as error:
+            raise Damaged(
+                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
+            ) from error
+        return _events(output)
+
+    def session(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
+        """A session whole, from its refs alone."""
+        tips = self.lines(id).get(id, {}) if lines is None else lines
+        return Session(id, self.events(tips.values()), tips)
+
+    def sessions(self, *, everywhere: bool = False) -> list[Session]:
+        """All sessions of this work tree, oldest first, or of all work trees."""
+        lines = self.lines()
+        events: dict[str, Event] = {
+            e.commit: e for e in self.events(t for tips in lines.values() for t in tips.values())
+        }
+        found = [_session(id, tips, events) for id, tips in lines.items()]
+        mine = [s for s in found if everywhere or _worktree(s) == self.repository.name]
+        return sorted(mine, key=lambda session: (session.events[0].at if session.events else "", session.id))
+
+
+def _events(output: bytes) -> list[Event]:
+    events = []
+    for record in output.decode("utf-8", "replace").split("\0"):
+        head, _, message = record.partition("\n")
+        commit, *parents = head.split()
+        event = decode(commit, parents, message.rstrip("\n") + "\n")
+        if event is not None:
+            events.append(event)
+    return events
+
+
+def _session(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> Session:
+    """The events that are reached from the tips of a session, one opened in another session's history included."""
+    own: dict[str, Event] = {}
+    for tip in tips.values():
+        event = events.get(tip)
+        while event is not None and event.commit not in own:
+            own[event.commit] = event
+            event = events.get(event.parent)
+    return Session(id, own.values(), tips)
+
+
+def _worktree(session: Session) -> str | None:
+    return session.events[0].worktree if session.events else None
+
+
+class Writer:
+    """Writes events. Objects first, refs last and in one transaction with compare-and-swap.
+
+    `raw` is git in the private directory, for objects; refs are the user's repository's.
+    """
+
+    def __init__(self, repository: Repository, raw: Git, author: str, *, durable: bool) -> None:
+        self._repository, self._raw, self._author = repository, raw, author
+        self._refs = repository.git.view(f"core.fsync={'committed,reference' if durable else 'none'}")
+        self._root = ""
+
+    def root(self) -> str:
+        """The constant root commit, made on first use."""
+        if not self._root:
+            tree = EMPTY_TREE[self._repository.object_format]
+            self._raw.run("hash-object", "-t", "tree", "-w", "--stdin")
+            self._root = self.commit(tree, [], ROOT + "\n", NOBODY, NOBODY)
+        return self._root
+
+    def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
+        """A commit object; the user's configuration, hooks and signing have no say in it."""
+        head = [
+            f"tree {tree}",
+            *(f"parent {p}" for p in parents),
+            f"author {author}",
+            f"committer {committer}",
+            "",
+            message,
+        ]
+        content = "\n".join(head).encode("utf-8", "replace")
+        return self._raw.text("hash-object", "-t", "commit", "-w", "--stdin", data=content)
+
+    def write(self, event: Event, tree: str, seconds: int) -> str:
+        """The commit of an event on a snapshot; `event.parents` are its parents. Not yet reachable."""
+        committer = f"gitckpt <gitckpt@localhost> {seconds} +0000"
+        author = f"{self._author} {seconds} +0000" if self._author else committer
+        return self.commit(tree, event.parents, encode(event), author, committer)
+
+    def publish(self, updates: Sequence[tuple[str, str, str]], reason: str) -> None:
+        """Move refs in one transaction: (name, new, old) each, where an empty `old` leaves the old value unlooked at.
+
+        The null object id as `old` asks that the ref be new, as `new` deletes it. Raises GitFailed, with nothing moved, where a
+        ref is not what `old` says.
+        """
+        commands = [b"start"]
+        for name, new, old in updates:
+            if new == self._repository.null_oid:
+                commands.append(b"delete %s\0%s" % (name.encode(), old.encode()))
+            else:
+                commands.append(b"update %s\0%s\0%s" % (name.encode(), new.encode(), old.encode()))
+        commands += [b"prepare", b"commit"]
+        self._refs.run("update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=b"\0".join(commands) + b"\0")
+
+    def set_current(self, session: str, line: str) -> None:
+        """Let this work tree record on that line from now on."""
+        self._refs.run("symbolic-ref", CURRENT, line_ref(session, line))
+
+
+def next_line(lines: Iterable[str], why: str) -> str:
+    """The name for a line to be opened: `retry-2`, `rollback-3`; the number is one more than any before it."""
+    return f"{why}-{max((line_number(line) for line in lines), default=0) + 1}"

@@ -1,0 +1,108 @@
+"""The lock on one work tree: recording, rollback and undo take turns.
+
+The kernel holds it (`flock`) and lets go when its owner dies, however it dies; the owner's pid is in the file for messages.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+
+from gitckpt.errors import Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+
+#: Seconds to wait for another gitckpt in the same work tree.
+PATIENCE = 120.0
+
+#: Seconds after which a waiting command says so.
+SILENCE = 2.0
+
+#: Seconds that a lock file without an owner in it, left beside our index by a git of ours, may still belong to a living one.
+YOUNG = 10.0
+
+
+class WorkTreeLock:
+    """A context manager around the lock file `directory/lock`. May be entered again by its owner."""
+
+    def __init__(self, directory: bytes, say: Callable[[str], None] | None = None) -> None:
+        self._directory, self._say = directory, say
+        self._descriptor = -1
+        self._depth = 0
+
+    def __enter__(self) -> WorkTreeLock:
+        if self._depth == 0:
+            self._descriptor = os.open(
+                os.path.join(self._directory, b"lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
+            )
+            try:
+                self._wait()
+                os.ftruncate(self._descriptor, 0)
+                os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
+                _remove_left_locks(self._directory)
+            except BaseException:
+                os.close(self._descriptor)
+                raise
+        self._depth += 1
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._depth -= 1
+        if self._depth == 0:
+            os.close(self._descriptor)
+
+    @property
+    def held(self) -> bool:
+        """Whether this process holds it."""
+        return self._depth > 0
+
+    def _wait(self) -> None:
+        start, told = time.monotonic(), False
+        while not self._try():
+            waited = time.monotonic() - start
+            if waited > PATIENCE:
+                raise Refused(
+                    f"{self._owner()} has been at work in this work tree for {waited:.0f} s", "wait for it, or stop it"
+                )
+            if waited > SILENCE and not told and self._say:
+                self._say(f"waiting for {self._owner()}, which is at work in this work tree")
+                told = True
+            time.sleep(0.002 if waited < 0.1 else 0.02)
+
+    def _try(self) -> bool:
+        try:
+            fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True
+
+    def _owner(self) -> str:
+        pid = os.pread(self._descriptor, 20, 0).strip().decode("ascii", "replace")
+        return f"gitckpt (pid {pid})" if pid else "another gitckpt"
+
+
+def _remove_left_locks(directory: bytes) -> None:
+    """Remove lock files of a git child that was killed; they name no owner, and a young one may have a living one for a moment."""
+    for name in os.listdir(directory):
+        if name.endswith(b".lock"):
+            path = os.path.join(directory, name)
+            deadline = time.monotonic() + 2.0
+            while _is_young(path) and time.monotonic() < deadline:
+                time.sleep(0.05)
+            try:
+                os.unlink(path)
+            except FileNotFoundError:
+                pass
+
+
+def _is_young(path: bytes) -> bool:
+    try:
+        return abs(time.time() - os.lstat(path).st_mtime) < YOUNG
+    except FileNotFoundError:
+        return False

@@ -1,0 +1,171 @@
+"""Event ⇄ commit message: a subject for a person, a blank line, one YAML document.
+
+    C6 实施: 开始替换 src/api/time.ts
+
+    gitckpt: 1
+    kind: "checkpoint"
+    session: "20261130-024512-k3f9"
+    …
+
+The document begins with a header of one-line scalars in double quotes, which a list reads without a YAML parser; the rest is what
+PyYAML writes. The whole is plain YAML, and is read as such wherever more than a list is wanted.
+"""
+
+from __future__ import annotations
+
+from gitckpt.errors import Damaged
+from gitckpt.trajectory.events import FORMAT, Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+#: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is read.
+HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "phase", "next")
+
+#: Columns of a subject; a longer one is cut.
+SUBJECT = 100
+
+#: What git's root commit of ours says; it is the same object in every repository.
+ROOT = "gitckpt: the root of all sessions"
+
+
+def encode(event: Event) -> str:
+    """The commit message of an event. Reads back to the same event whatever text is in it."""
+    lines = [one_line(event.subject)[:SUBJECT] or event.kind, "", f"gitckpt: {event.format}"]
+    for name in HEADER:
+        value = getattr(event, name)
+        if value is not None and value != "":
+            lines.append(f"{name}: {value}" if isinstance(value, int) else f"{name}: {quote(value)}")
+    rest = _without_header_fields(event.document)
+    return "\n".join(lines) + "\n" + (_dump(rest) if rest else "")
+
+
+def _without_header_fields(document: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in document.items() if value not in (None, {}, [])}
+    if "fields" in rest:
+        rest["fields"] = {name: value for name, value in rest["fields"].items() if name not in ("phase", "next")}
+    return rest
+
+
+def _dump(document: dict[str, Any]) -> str:
+    import yaml
+
+    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    # a line break inside a plain scalar reads back, and yet is not what a person wants to see: hence the width
+    return str(yaml.dump(_sound(document), Dumper=dumper, allow_unicode=True, sort_keys=False, width=1 << 20))
+
+
+def _sound(value: Any) -> Any:
+    """The same data with lone surrogates replaced: git and YAML hold Unicode, and half a character is none."""
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, dict):
+        return {_sound(key): _sound(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(item) for item in value]
+    return value
+
+
+def sound(text: str) -> str:
+    """The text with lone surrogates replaced by U+FFFD."""
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not _is_sound(text) else text
+
+
+def _is_sound(text: str) -> bool:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def one_line(text: str) -> str:
+    """The text on one line: control characters and runs of blanks become one blank."""
+    return " ".join("".join(c if c.isprintable() else " " for c in sound(text)).split())
+
+
+def quote(text: str) -> str:
+    """A YAML scalar in double quotes, on one line, for any text."""
+    text = sound(text)
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    return '"' + "".join(_escape(c) for c in text) + '"'
+
+
+def _escape(character: str) -> str:
+    if character in '"\\':
+        return "\\" + character
+    code = ord(character)
+    if character.isprintable():
+        return character
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
+    """The event that a commit of ours holds; None for the root commit.
+
+    A message that is none of ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format keeps its
+    header and says `format`. Nothing is raised here: a list has to show what is wrong.
+    """
+    subject, _, text = message.partition("\n\n")
+    if subject == ROOT:
+        return None
+    header = _header(text)
+    if not header.get("gitckpt", "").isdigit() or not header.get("kind") or not header.get("seq", "").isdigit():
+        return Event(
+            kind="unreadable", session="", line="", seq=0, at="", subject=subject, commit=commit, parents=parents
+        )
+    return Event(
+        kind=header["kind"], session=header.get("session", ""), line=header.get("line", ""), seq=int(header["seq"]),
+        at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
+        worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""), next=header.get("next", ""),
+        commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
+    )  # fmt: skip
+
+
+def _header(text: str) -> dict[str, str]:
+    """The scalars at the head of the document, read without a parser."""
+    header: dict[str, str] = {}
+    for line in text.split("\n", len(HEADER) + 2)[: len(HEADER) + 2]:
+        name, colon, value = line.partition(": ")
+        if not colon or (name != "gitckpt" and name not in HEADER):
+            break
+        header[name] = value if value[:1] != '"' else value[1:-1] if "\\" not in value else _unquote(value)
+    return header
+
+
+def _unquote(value: str) -> str:
+    import yaml
+
+    return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+
+
+def load(text: str) -> dict[str, Any]:
+    """The document of a message as plain data, `phase` and `next` back among the fields. Raises Damaged."""
+    import yaml
+
+    try:
+        document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise Damaged(
+            f"the record of a checkpoint is no YAML: {error}", "gitckpt verify names all that is damaged"
+        ) from error
+    if not isinstance(document, dict):
+        raise Damaged("the record of a checkpoint is no mapping", "gitckpt verify names all that is damaged")
+    if document.get("gitckpt") == FORMAT and isinstance(document.get("fields"), dict):
+        document["fields"] = _with_header_fields(document)
+    return document
+
+
+def _with_header_fields(document: dict[str, Any]) -> dict[str, Any]:
+    """`fields` with `phase` and `next` where the protocol has them."""
+    fields = dict(document["fields"])
+    head = {"phase": document["phase"]} if "phase" in document else {}
+    for name in ("phase_written", "done"):
+        if name in fields:
+            head[name] = fields.pop(name)
+    if "next" in document:
+        head["next"] = document["next"]
+    return head | fields

@@ -1,0 +1,154 @@
+"""Our own git directory beside the user's: raw bytes in, raw bytes out, whatever the user's configuration says.
+
+It shares the repository's object store, and has a configuration, attributes and an index of its own. All of it is a cache: what is
+missing, damaged or left by a killed git is made anew without a word.
+"""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.gateway import Git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.config import Settings
+    from gitckpt.repo.repository import Repository
+
+#: No line-end conversion, no filter, no keyword, no encoding: this file wins over every .gitattributes.
+ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -eol -crlf\n"
+
+HEAD = b"ref: refs/heads/none\n"
+
+CONFIG = """\
+[core]
+	repositoryformatversion = {version}
+	bare = false
+	filemode = true
+	symlinks = true
+	ignorecase = {ignorecase}
+	precomposeunicode = {precompose}
+	autocrlf = false
+	safecrlf = false
+	protectNTFS = false
+	protectHFS = false
+	hooksPath = /dev/null
+	fsmonitor = false
+	splitIndex = false
+	untrackedCache = false
+	checkStat = default
+	trustctime = true
+	fsyncMethod = batch
+	fsync = {fsync}
+	looseCompression = 1
+	bigFileThreshold = 512m
+	sharedRepository = {shared}
+	excludesFile = {excludes}
+[index]
+	threads = true
+	sparse = false
+[gc]
+	auto = 0
+[extensions]
+	objectformat = {object_format}
+"""
+
+
+def private_git(repository: Repository, settings: Settings) -> Git:
+    """git in the private directory, which is made or mended first."""
+    _make(repository, settings)
+    return Git(
+        repository.work_tree,
+        {
+            "GIT_DIR": repository.private_dir,
+            "GIT_WORK_TREE": repository.work_tree,
+            "GIT_OBJECT_DIRECTORY": repository.objects_dir,
+            "GIT_INDEX_FILE": index_path(repository),
+            "GIT_CONFIG_NOSYSTEM": "1",
+            "GIT_CONFIG_GLOBAL": "/dev/null",
+            "GIT_LITERAL_PATHSPECS": "1",
+        },
+    )
+
+
+def index_path(repository: Repository) -> bytes:
+    """The private index: what the last snapshot of this work tree held, with stat data."""
+    return os.path.join(repository.private_dir, b"index")
+
+
+def _make(repository: Repository, settings: Settings) -> None:
+    private = repository.private_dir
+    try:
+        for directory in (private, private + b"/info", private + b"/refs"):
+            _directory(directory)
+        for name, content in (
+            (b"HEAD", HEAD),
+            (b"config", _config(repository, settings)),
+            (b"info/attributes", ATTRIBUTES),
+        ):
+            _file(os.path.join(private, name), content)
+        _link(os.path.join(private, b"info", b"exclude"), os.path.join(repository.common_dir, b"info", b"exclude"))
+    except FileNotFoundError as error:
+        # makedirs would plant a stray .git where the user has just moved his away
+        raise GitFailed(f"the git directory {os.fsdecode(repository.git_dir)!r} is gone") from error
+    except OSError as error:
+        raise Refused(
+            f"cannot write into {os.fsdecode(private)!r}: {error.strerror}",
+            "gitckpt keeps its working files there; make the git directory writable, or free some space",
+        ) from error
+
+
+def _config(repository: Repository, settings: Settings) -> bytes:
+    quoted = settings.excludes_file.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    text = CONFIG.format(
+        version=1 if repository.object_format != "sha1" else 0,
+        ignorecase="true" if settings.ignore_case else "false",
+        precompose="true" if settings.precompose_unicode else "false",
+        fsync="committed,reference" if settings.durable else "none",
+        shared=settings.shared_repository,
+        excludes=f'"{quoted}"',
+        object_format=repository.object_format,
+    )
+    if repository.object_format == "sha1":
+        text = text[: text.index("[extensions]")]
+    return text.encode("utf-8", "surrogateescape")
+
+
+def _directory(path: bytes) -> None:
+    if not os.path.isdir(path):
+        if os.path.lexists(path):
+            os.unlink(path)
+        os.mkdir(path)
+
+
+def _file(path: bytes, content: bytes) -> None:
+    try:
+        with open(path, "rb") as file:
+            if file.read() == content:
+                return
+    except FileNotFoundError:
+        pass
+    except OSError:
+        os.unlink(path)
+    write_file(path, content)
+
+
+def write_file(path: bytes, content: bytes) -> None:
+    """Put a file in place whole or not at all."""
+    temporary = b"%s.%d" % (path, os.getpid())
+    with open(temporary, "wb") as file:
+        file.write(content)
+    os.replace(temporary, path)
+
+
+def _link(path: bytes, target: bytes) -> None:
+    """A link and not a copy, so that a rule added this minute counts for the next snapshot."""
+    try:
+        if os.readlink(path) == target:
+            return
+    except OSError:
+        pass
+    if os.path.lexists(path):
+        os.unlink(path)
+    os.symlink(target, path)

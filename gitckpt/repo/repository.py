@@ -1,0 +1,158 @@
+"""Which repository this is, where its parts are, and whether gitckpt may work on it. Every ref name and path of ours is made here."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.gateway import DISCOVERY_VARIABLES, Git
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: All refs of ours, outside what `git branch`, `git tag` and `git push` look at.
+REFS = "refs/gitckpt/"
+
+#: The line being recorded, one for each work tree.
+CURRENT = "refs/worktree/gitckpt/current"
+
+#: What the empty blob is called, by object format: such an index entry may be an intent to add.
+EMPTY_BLOB = {
+    "sha1": b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
+    "sha256": b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
+}
+
+
+def line_ref(session: str, line: str) -> str:
+    """The ref at the tip of a line."""
+    return f"{REFS}{session}/heads/{line}"
+
+
+def tag_ref(session: str, id: str) -> str:
+    """The tag on a named checkpoint, so that `git diff gitckpt/<session>/tags/C5` works."""
+    return f"{REFS}{session}/tags/{id}"
+
+
+class Repository:
+    """A repository seen from one work tree.
+
+    `work_tree` and `git_dir` are absolute; `git_dir` is that of this work tree, `common_dir` holds objects and refs for all work
+    trees. `name` tells the work trees of one repository apart: "" is the main one. `git` reads the user's repository and writes
+    our refs; it sees neither the user's own nor the system's configuration.
+    """
+
+    def __init__(self, work_tree: bytes, git_dir: bytes, common_dir: bytes, object_format: str, cwd: bytes) -> None:
+        self.work_tree, self.git_dir, self.common_dir = work_tree, git_dir, common_dir
+        self.object_format, self.cwd = object_format, cwd
+        self.name = "" if git_dir == common_dir else os.fsdecode(os.path.basename(git_dir))
+        self.git = Git(
+            work_tree,
+            {
+                "GIT_DIR": git_dir,
+                "GIT_WORK_TREE": work_tree,
+                "GIT_CONFIG_NOSYSTEM": "1",
+                "GIT_CONFIG_GLOBAL": "/dev/null",
+            },
+        )
+
+    @property
+    def private_dir(self) -> bytes:
+        """Our own git directory: a cache that may be deleted at any time."""
+        return os.path.join(self.git_dir, b"gitckpt")
+
+    @property
+    def objects_dir(self) -> bytes:
+        """The object store, shared with the user's repository."""
+        return os.path.join(self.common_dir, b"objects")
+
+    @property
+    def index_path(self) -> bytes:
+        """The user's staging area."""
+        return os.path.join(self.git_dir, b"index")
+
+    @property
+    def null_oid(self) -> str:
+        """The object id that stands for no object."""
+        return "0" * (64 if self.object_format == "sha256" else 40)
+
+    def at(self, path: bytes) -> bytes:
+        """The absolute path of a path in the work tree."""
+        return os.path.join(self.work_tree, path)
+
+    def user_git(self) -> Git:
+        """git as the user has configured it, for questions about that configuration."""
+        return Git(self.work_tree, {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.work_tree})
+
+
+def discover(cwd: bytes | None = None) -> Repository:
+    """The repository that `cwd` (the current directory) is in, as git itself finds it.
+
+    The directory wins over an inherited `GIT_DIR`. Raises Refused where there is none, where it has no work tree, where git calls
+    it unsafe, and where the work tree is a place that nobody means to record (`$HOME`, `/`, the root of a temporary directory).
+    """
+    cwd = _current_directory() if cwd is None else cwd
+    git = Git(cwd, keep=DISCOVERY_VARIABLES)
+    separator = "--is-bare-repository"
+    call = git.start(
+        "rev-parse", separator, "--show-object-format", separator, "--absolute-git-dir", separator, "--git-common-dir",
+        separator, "--show-toplevel", ok=(0, 128),
+    )  # fmt: skip
+    answer = call.wait()
+    if call.status:
+        raise _refusal(git, answer, call.complaint)
+    parts = answer[:-1].split(b"false\n")
+    if len(parts) != 5 or parts[0]:
+        raise GitFailed(f"git rev-parse answered in an unknown form: {answer!r}")
+    object_format, git_dir, common_dir, work_tree = (part.removesuffix(b"\n") for part in parts[1:])
+    repository = Repository(
+        work_tree,
+        os.path.realpath(git_dir),
+        os.path.realpath(os.path.join(cwd, common_dir)),
+        object_format.decode(),
+        cwd,
+    )
+    _refuse_shared_places(repository.work_tree)
+    return repository
+
+
+def _current_directory() -> bytes:
+    try:
+        return os.getcwdb()
+    except FileNotFoundError as error:
+        raise Refused("the current directory has been deleted", "cd to a directory that exists") from error
+
+
+def _refusal(git: Git, answer: bytes, complaint: str) -> Refused:
+    """Why there is no work tree to work on here."""
+    if "safe.directory" in complaint:
+        return Refused(
+            f"git calls this repository unsafe: {complaint.splitlines()[0]}",
+            "if you trust it: git config --global --add safe.directory <its path>",
+        )
+    if answer.startswith(b"true"):
+        return Refused(
+            "this is a bare repository: there is no work tree to record", "go to a work tree of it (git worktree add)"
+        )
+    if answer:
+        return Refused("this is inside the git directory, not in a work tree", "cd to the work tree")
+    return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
+
+
+def _refuse_shared_places(work_tree: bytes) -> None:
+    import tempfile
+
+    real = os.path.realpath(work_tree)
+    places: Sequence[tuple[str, str]] = (
+        ("/", "the root of the file system"),
+        (os.path.expanduser("~"), "your home directory"),
+        (tempfile.gettempdir(), "the root of the temporary directory"),
+        ("/tmp", "the root of the temporary directory"),
+        ("/var/tmp", "the root of the temporary directory"),
+    )
+    for place, what in places:
+        if real == os.path.realpath(os.fsencode(place)):
+            raise Refused(
+                f"the work tree is {what} ({os.fsdecode(real)}): a checkpoint would take in everything there",
+                "work in a repository of its own",
+            )

@@ -1,0 +1,161 @@
+"""The user's staging area: what is in it, told without touching it, and put back as it was."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from gitckpt.repo.gateway import split
+from gitckpt.repo.journal import EMPTY_TREE
+from gitckpt.repo.repository import EMPTY_BLOB
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+
+#: An index entry that only says that a file will be added (git's CE_INTENT_TO_ADD).
+INTENT_TO_ADD = 1 << 29
+
+Unmerged = tuple[bytes, bytes, bytes, bytes]  # mode, object id, stage, path
+
+
+class Staging:
+    """A staging area: `tree` of its merged entries, the `unmerged` ones by stage, paths only intended to be added.
+
+    `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither is part of
+    what is restored.
+    """
+
+    __slots__ = ("forced", "intended", "skipped", "tree", "unmerged")
+
+    def __init__(self, tree: str) -> None:
+        self.tree = tree
+        self.unmerged: list[Unmerged] = []
+        self.intended: list[bytes] = []
+        self.skipped: list[bytes] = []
+        self.forced: list[bytes] = []
+
+    def same_content(self, other: Staging) -> bool:
+        """Whether both hold the same entries; flags apart."""
+        return (self.tree, sorted(self.unmerged), sorted(self.intended)) == (
+            other.tree, sorted(other.unmerged), sorted(other.intended),
+        )  # fmt: skip
+
+
+def stat_key(path: bytes) -> tuple[int, ...]:
+    """What changes when a file is written or replaced; () where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return ()
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+def copy_index(source: bytes, target: bytes) -> bool:
+    """Copy an index with its modification time in nanoseconds; whether there was one.
+
+    Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a word.
+    """
+    temporary = b"%s.%d" % (target, os.getpid())
+    try:
+        with open(source, "rb") as reader, open(temporary, "wb") as writer:
+            status = os.fstat(reader.fileno())
+            while piece := reader.read(1 << 20):
+                writer.write(piece)
+    except FileNotFoundError:
+        return False
+    os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
+    _copy_shared_index(os.path.dirname(source), os.path.dirname(target))
+    os.replace(temporary, target)
+    return True
+
+
+def _copy_shared_index(source: bytes, target: bytes) -> None:
+    """A split index names a file beside it, which git looks for beside the copy."""
+    if not os.path.isdir(source):
+        return
+    for name in os.listdir(source):
+        if name.startswith(b"sharedindex.") and not os.path.exists(os.path.join(target, name)):
+            with open(os.path.join(source, name), "rb") as reader, open(os.path.join(target, name), "wb") as writer:
+                writer.write(reader.read())
+
+
+def capture(repository: Repository, raw: Git, *, missing_ok: bool) -> Staging:
+    """The user's staging area. Reads a copy; the user's index is not written, nor locked."""
+    copy = os.path.join(repository.private_dir, b"staging")
+    if not copy_index(repository.index_path, copy):
+        return Staging(EMPTY_TREE[repository.object_format])
+    git = raw.view(GIT_INDEX_FILE=copy)
+    ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
+    entries = split(git.run("ls-files", "-z", "-s", "-v"))
+    staging = Staging("")
+    staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
+    staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
+    staging.intended = _intended(git, entries, EMPTY_BLOB[repository.object_format])
+    staging.forced = split(ignored.wait())
+    if staging.unmerged:
+        remove_entries(git, {entry[3] for entry in staging.unmerged}, repository.null_oid)
+    staging.tree = git.text("write-tree", *(["--missing-ok"] if missing_ok else []))
+    return staging
+
+
+def _unmerged(entry: bytes) -> Unmerged:
+    head, _, path = entry.partition(b"\t")
+    _, mode, oid, stage = head.split(b" ")
+    return mode, oid, stage, path
+
+
+def _intended(git: Git, entries: Iterable[bytes], empty: bytes) -> list[bytes]:
+    candidates = [entry.partition(b"\t")[2] for entry in entries if empty in entry[:80]]
+    if not candidates:
+        return []
+    found = []
+    output = git.run("ls-files", "-z", "-s", "--debug", "--", *candidates[:1000])
+    for match in re.finditer(rb"\t([^\0]+)\0(?:  .*\n){4}.*flags: ([0-9a-f]+)\n", output):
+        if int(match[2], 16) & INTENT_TO_ADD:
+            found.append(match[1])
+    return found
+
+
+def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
+    """Take paths out of an index, every stage of them, whatever stands on disk."""
+    rows = [b"0 %s\t%s\0" % (null_oid.encode(), path) for path in paths]
+    if rows:
+        git.run("update-index", "-z", "--index-info", data=b"".join(rows))
+
+
+def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
+    """Make the user's staging area hold what `wanted` holds. Entries that need no change keep their flags and stat data."""
+    git = repository.git.view(GIT_LITERAL_PATHSPECS="1")
+    null = repository.null_oid.encode()
+    intended = set(present.intended) - set(wanted.intended)
+    stale = {entry[3] for entry in present.unmerged} if present.unmerged != wanted.unmerged else set()
+    rows = [b"0 %s\t%s\0" % (null, path) for path in sorted(stale | intended)]
+    rows += _tree_changes(git, present.tree, wanted.tree, null)
+    if present.unmerged != wanted.unmerged:
+        rows += [b"0 %s\t%s\0" % (null, path) for path in sorted({entry[3] for entry in wanted.unmerged})]
+        rows += [b"%s %s %s\t%s\0" % entry for entry in wanted.unmerged]
+    if rows:
+        git.run("update-index", "-z", "--index-info", data=b"".join(rows))
+    paths = sorted(set(wanted.intended) - set(present.intended))
+    if paths:
+        git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(paths) + b"\0")
+
+
+def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]:
+    rows = []
+    fields = split(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, oid, status = head.lstrip(b":").split(b" ")
+        rows.append(b"0 %s\t%s\0" % (null, path) if status == b"D" else b"%s %s 0\t%s\0" % (mode, oid, path))
+    # removals first: a file may give its name to a directory
+    return sorted(rows, key=lambda row: not row.startswith(b"0 "))
+
+
+def refresh(repository: Repository) -> None:
+    """Bring the stat data of the user's index up to date, so that git sees no phantom edits. A lock of the user's is respected."""
+    if os.path.exists(repository.index_path):
+        repository.git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))

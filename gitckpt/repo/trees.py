@@ -1,0 +1,167 @@
+"""Trees: what differs between two, a new one made of parts, and whether all that one needs can be read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.gateway import split
+from gitckpt.repo.staging import copy_index, remove_entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+
+#: Bytes of objects that are read and checked at a time.
+BATCH = 64 * 1024 * 1024
+
+
+class Change:
+    """One path that differs between two trees: `status` is A, M, D or T; modes and object ids are b"000000" and zeros where absent."""
+
+    __slots__ = ("new_mode", "new_oid", "old_mode", "old_oid", "path", "status")
+
+    def __init__(
+        self, status: str, old_mode: bytes, new_mode: bytes, old_oid: bytes, new_oid: bytes, path: bytes
+    ) -> None:
+        self.status, self.path = status, path
+        self.old_mode, self.new_mode, self.old_oid, self.new_oid = old_mode, new_mode, old_oid, new_oid
+
+    @property
+    def content_changed(self) -> bool:
+        """Whether more than the executable bit differs."""
+        return self.old_oid != self.new_oid or self.status != "M"
+
+
+def changes(git: Git, before: str, after: str) -> list[Change]:
+    """All paths that differ. Raises Damaged where a tree cannot be read."""
+    try:
+        output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", before, after)
+    except GitFailed as error:
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+    return list(_changes(split(output)))
+
+
+def _changes(fields: Sequence[bytes]) -> Iterator[Change]:
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
+        old_mode, new_mode, old_oid, new_oid, status = head.lstrip(b":").split(b" ")
+        yield Change(status.decode()[:1], old_mode, new_mode, old_oid, new_oid, path)
+
+
+def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
+    """Path → (mode, object id) of every file in a tree. Raises Damaged where it cannot be read."""
+    try:
+        output = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+    except GitFailed as error:
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+    found = {}
+    for entry in split(output):
+        head, _, path = entry.partition(b"\t")
+        mode, _, oid = head.split(b" ")
+        found[path] = (mode, oid)
+    return found
+
+
+def tree_of(git: Git, commit: str) -> str:
+    """The tree of a commit. Raises Damaged where either is missing."""
+    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
+    tree = call.wait().decode().strip()
+    if call.status or not tree:
+        raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "gitckpt verify names what is missing")
+    return tree
+
+
+def with_changes(
+    repository: Repository, raw: Git, base: str, wanted: Iterable[Change], removed: Iterable[bytes] = ()
+) -> str:
+    """`base` with the new side of these changes, and without `removed`."""
+    git = _scratch(repository, raw, base)
+    remove = [change.path for change in wanted if change.status == "D"] + list(removed)
+    remove_entries(git, remove, repository.null_oid)
+    rows = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in wanted if c.status != "D"]
+    if rows:
+        git.run("update-index", "-z", "--index-info", data=b"".join(rows))
+    return git.text("write-tree", "--missing-ok")
+
+
+def _scratch(repository: Repository, raw: Git, tree: str) -> Git:
+    """git on an index of its own that holds `tree`."""
+    path = os.path.join(repository.private_dir, b"scratch")
+    copy_index(os.path.join(repository.private_dir, b"index"), path)
+    git = raw.view(GIT_INDEX_FILE=path)
+    git.run("read-tree", tree)
+    return git
+
+
+def with_patch_reversed(repository: Repository, raw: Git, base: str, revision: str) -> str | None:
+    """`base` with the change that a commit made taken out again; None where that does not apply."""
+    patch = raw.run("diff-tree", "-p", "-R", "--binary", "--root", "--full-index", "--no-commit-id", revision)
+    git = _scratch(repository, raw, base)
+    call = git.start("apply", "--cached", "--whitespace=nowarn", "-", data=patch, ok=(0, 1, 128))
+    call.wait()
+    return git.text("write-tree") if call.status == 0 else None
+
+
+def check_objects(repository: Repository, raw: Git, oids: Iterable[bytes]) -> None:
+    """See that every one of these blobs is there and is what its name says. Raises Damaged, naming the first that is not.
+
+    Git itself does not look: a loose object with other bytes in it would be checked out in silence.
+    """
+    wanted = sorted(set(oids))
+    for batch in _batches(wanted, _sizes(raw, wanted)):
+        output = raw.run("cat-file", "--batch", "--buffer", data=b"\n".join(batch) + b"\n", ok=(0, 128))
+        _check(batch, output, "sha256" if repository.object_format == "sha256" else "sha1")
+
+
+def _sizes(raw: Git, oids: list[bytes]) -> list[int]:
+    if not oids:
+        return []
+    data = b"\n".join(oids) + b"\n"
+    call = raw.start("cat-file", "--batch-check=%(objectsize)", "--buffer", data=data, ok=(0, 128))
+    sizes = call.wait().split(b"\n")[:-1]
+    for oid, size in zip(oids, sizes, strict=False):
+        if not size.isdigit():
+            raise _missing(oid)
+    if len(sizes) < len(oids):
+        raise _missing(oids[len(sizes)])
+    return [int(size) for size in sizes]
+
+
+def _missing(oid: bytes) -> Damaged:
+    return Damaged(
+        f"object {oid.decode()} of the checkpoint is missing or damaged",
+        "nothing was changed; gitckpt verify names all that is missing",
+    )
+
+
+def _batches(oids: list[bytes], sizes: list[int]) -> Iterator[list[bytes]]:
+    batch: list[bytes] = []
+    total = 0
+    for oid, size in zip(oids, sizes, strict=True):
+        if batch and total + size > BATCH:
+            yield batch
+            batch, total = [], 0
+        batch.append(oid)
+        total += size
+    if batch:
+        yield batch
+
+
+def _check(oids: list[bytes], output: bytes, algorithm: str) -> None:
+    view, position = memoryview(output), 0
+    for oid in oids:
+        line_end = output.find(b"\n", position)
+        parts = output[position:line_end].split(b" ") if line_end >= 0 else []
+        if len(parts) != 3 or parts[0] != oid:
+            raise _missing(oid)
+        size = int(parts[2])
+        content = view[line_end + 1 : line_end + 1 + size]
+        digest = hashlib.new(algorithm, b"%s %d\0" % (parts[1], size), usedforsecurity=False)
+        digest.update(content)
+        if digest.hexdigest().encode() != oid:
+            raise _missing(oid)
+        position = line_end + 1 + size + 1

@@ -1,0 +1,128 @@
+"""The plan of a rollback: what is to be done to each path, made before anything is done to any. Pure.
+
+Every path where the work tree and the target differ gets one step. What may be deleted is decided here, once, under the ignore rules
+in force before the first write.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Literal, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+Action = Literal["restore", "delete", "mode", "leave"]
+
+#: What moves by scope: the work tree alone; the staging area too; HEAD and the branch too.
+SCOPES: Final = ("files", "staged", "all")
+
+
+class Difference(Protocol):
+    """A path that differs between the work tree now and the target (`gitckpt.repo.trees.Change`)."""
+
+    status: str
+    path: bytes
+
+    @property
+    def content_changed(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What is done to one path. `blocked` says that the path stands in the way: the rollback refuses, or leaves it with `--keep`."""
+
+    action: Action
+    path: bytes
+    reason: str = ""
+    changed_since_last_event: bool = False
+    blocked: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What the plan depends on, besides the differences.
+
+    `blocked` maps paths that cannot be held by the safety snapshot, and so cannot be overwritten, to the reason. `ignored` are paths
+    that the target's own rules ignore. `touched` are paths changed since the last recorded event. `uncovered` maps what the safety
+    snapshot does not hold and no step touches to the reason. Modes are permission bits by path; a directory ends in `/`.
+    """
+
+    blocked: Mapping[bytes, str] = field(default_factory=dict)
+    ignored: Collection[bytes] = ()
+    touched: Collection[bytes] = ()
+    uncovered: Mapping[bytes, str] = field(default_factory=dict)
+    modes_now: Mapping[bytes, int] = field(default_factory=dict)
+    modes_then: Mapping[bytes, int] = field(default_factory=dict)
+    empty_now: Collection[bytes] = ()
+    empty_then: Collection[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The steps of one rollback, by path."""
+
+    target: str
+    scope: str
+    steps: tuple[Step, ...]
+    by_hand: tuple[str, ...] = ()
+
+    @property
+    def blocked(self) -> tuple[Step, ...]:
+        """Steps that cannot be taken without losing something."""
+        return tuple(step for step in self.steps if step.blocked)
+
+    @property
+    def changing(self) -> tuple[Step, ...]:
+        """Steps that change something."""
+        return tuple(step for step in self.steps if step.action != "leave")
+
+    @property
+    def hash(self) -> str:
+        """Names this plan: the same target, scope and steps give the same hash."""
+        digest = hashlib.sha256(f"{self.target}\0{self.scope}\0".encode())
+        for step in self.steps:
+            digest.update(step.action.encode() + b"\0" + step.path + b"\0")
+        return digest.hexdigest()[:16]
+
+
+def make_plan(
+    target: str, scope: str, differences: Sequence[Difference], situation: Situation, by_hand: Sequence[str] = ()
+) -> Plan:
+    """The plan that makes the work tree the target's."""
+    steps = {difference.path: _step(difference, situation) for difference in differences}
+    for path, reason in situation.uncovered.items():
+        steps.setdefault(path, Step("leave", path, reason))
+    for path in _changed_modes(situation):
+        steps.setdefault(path, Step("mode", path, _mode_text(situation, path), path in situation.touched))
+    for path in sorted(set(situation.empty_then) - set(situation.empty_now)):
+        steps.setdefault(path + b"/", Step("restore", path + b"/", "an empty directory"))
+    for path in sorted(set(situation.empty_now) - set(situation.empty_then)):
+        steps.setdefault(path + b"/", Step("delete", path + b"/", "an empty directory that is newer"))
+    return Plan(target, scope, tuple(steps[path] for path in sorted(steps)), tuple(by_hand))
+
+
+def _step(difference: Difference, situation: Situation) -> Step:
+    path, touched = difference.path, difference.path in situation.touched
+    if path in situation.blocked:
+        return Step("leave", path, situation.blocked[path], touched, blocked=True)
+    if difference.status == "D":
+        if path in situation.ignored:
+            return Step("leave", path, "ignored by the rules of the target: it may have been there all along", touched)
+        return Step("delete", path, "newer than the target", touched)
+    if difference.status == "A":
+        return Step("restore", path, "missing now", touched)
+    if not difference.content_changed:
+        return Step("mode", path, "the executable bit", touched)
+    return Step("restore", path, "of another kind now" if difference.status == "T" else "changed since", touched)
+
+
+def _changed_modes(situation: Situation) -> list[bytes]:
+    now, then = situation.modes_now, situation.modes_then
+    return sorted(path for path in set(now) | set(then) if now.get(path) != then.get(path))
+
+
+def _mode_text(situation: Situation, path: bytes) -> str:
+    mode = situation.modes_then.get(path)
+    return "permission bits as git gives them" if mode is None else f"permission bits {mode:o}"
