@@ -53,7 +53,8 @@ def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str
         from gitckpt.config_file import read_file
 
         for name, value in read_file(path).items():
-            setattr(settings, name, value)
+            if name in Settings.__slots__:
+                setattr(settings, name, value)
     values = _git_values(git_config)
     _take_git(settings, values, environ)
     _take_personal(settings, values)
@@ -124,3 +125,14 @@ def size(value: object, where: str) -> int:
     if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()):
         raise UsageError(f"{where}: {value!r} is no size", "write it as 4096, 500K, 100M or 2G")
     return int(digits) * factor
+
+
+def validation_codes(work_tree: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The rules that `.gitckpt.yaml` selects and ignores. Raises UsageError that names key and line."""
+    path = os.path.join(work_tree, FILE)
+    if not os.path.lexists(path):
+        return (), ()
+    from gitckpt.config_file import read_file
+
+    given = read_file(path)
+    return tuple(given.get("select", ())), tuple(given.get("ignore", ()))

@@ -29,6 +29,8 @@ class ConfigFile(BaseModel):
     durable: bool | None = None
     freeze: Literal["auto", "on", "off"] | None = None
     on_retry: Literal["fork", "restore"] | None = None
+    select: list[str] | None = None
+    ignore: list[str] | None = None
 
 
 def read_file(path: bytes) -> dict[str, Any]:

@@ -30,7 +30,8 @@ VERSION = 1
 class ScanCache:
     """`directories`; `modes`: remarkable permission bits by path; `tree` of the last snapshot; the user's `staging` area.
 
-    `tracked` are the directories with recorded files, or None until somebody needs them.
+    `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the index may hold
+    paths that a rule ignores by now, or lack some that the user tracks all the same.
     """
 
     def __init__(self, repository: Repository, raw: Git) -> None:
@@ -45,6 +46,7 @@ class ScanCache:
         self.modes_known = False
         self.tracked: set[bytes] | None = None
         self.tree = ""
+        self.unreconciled = True
         self.staging_key: tuple[int, ...] | None = None
         self.staging: Staging | None = None
 
@@ -98,6 +100,7 @@ class ScanCache:
             "version": VERSION,
             "index": self.index_key,
             "tree": self.tree,
+            "unreconciled": self.unreconciled,
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
             "tracked": [os.fsdecode(path) for path in self.tracked or ()],
             "directories": {os.fsdecode(p): d.as_list() for p, d in self.directories.known.items()},
@@ -136,7 +139,7 @@ class ScanCache:
         self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
-        self.tree = str(document["tree"])
+        self.tree, self.unreconciled = str(document["tree"]), bool(document["unreconciled"])
         self.modes_known = True
         self.index_key = tuple(document["index"])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, REFS, line_ref
-from gitckpt.trajectory.session import Session, line_number
+from gitckpt.trajectory.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,22 +59,18 @@ class Journal:
 
     def events(self, tips: Iterable[str], count: int | None = None) -> list[Event]:
         """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is missing."""
-        tips = sorted(set(tips))
-        if not tips:
+        return self._log(["--first-parent", *([f"-n{count}"] if count is not None else [])], sorted(set(tips)))
+
+    def at(self, commits: Iterable[str]) -> list[Event]:
+        """The events at these very commits. Raises Damaged where one is missing."""
+        return self._log(["--no-walk=unsorted"], sorted(set(commits)))
+
+    def _log(self, options: Sequence[str], commits: Sequence[str]) -> list[Event]:
+        if not commits:
             return []
-        limit = [f"-n{count}"] if count is not None else []
-        command = [
-            "log",
-            "-z",
-            "--first-parent",
-            "--no-notes",
-            "--no-show-signature",
-            "--format=%H %P%n%B",
-            *limit,
-            "--stdin",
-        ]
+        command = ("log", "-z", "--no-notes", "--no-show-signature", "--format=%H %P%n%B", *options, "--stdin")
         try:
-            output = self._git.run(*command, data="\n".join(tips).encode() + b"\n")
+            output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
             raise Damaged(
                 f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
@@ -99,7 +95,7 @@ class Journal:
 
 def _events(output: bytes) -> list[Event]:
     events = []
-    for record in output.decode("utf-8", "replace").split("\0"):
+    for record in filter(None, output.decode("utf-8", "replace").split("\0")):
         head, _, message = record.partition("\n")
         commit, *parents = head.split()
         event = decode(commit, parents, message.rstrip("\n") + "\n")
@@ -179,8 +175,3 @@ class Writer:
     def set_current(self, session: str, line: str) -> None:
         """Let this work tree record on that line from now on."""
         self._refs.run("symbolic-ref", CURRENT, line_ref(session, line))
-
-
-def next_line(lines: Iterable[str], why: str) -> str:
-    """The name for a line to be opened: `retry-2`, `rollback-3`; the number is one more than any before it."""
-    return f"{why}-{max((line_number(line) for line in lines), default=0) + 1}"

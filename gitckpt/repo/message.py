@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 #: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is read.
-HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "phase", "next")
+HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next")
 
 #: Columns of a subject; a longer one is cut.
 SUBJECT = 100
@@ -110,7 +110,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     header and says `format`. Nothing is raised here: a list has to show what is wrong.
     """
     subject, _, text = message.partition("\n\n")
-    if subject == ROOT:
+    if subject.rstrip() == ROOT:
         return None
     header = _header(text)
     if not header.get("gitckpt", "").isdigit() or not header.get("kind") or not header.get("seq", "").isdigit():
@@ -120,7 +120,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     return Event(
         kind=header["kind"], session=header.get("session", ""), line=header.get("line", ""), seq=int(header["seq"]),
         at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
-        worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""), next=header.get("next", ""),
+        worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""), flag=header.get("flag", ""), next=header.get("next", ""),
         commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
 

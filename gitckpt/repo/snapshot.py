@@ -57,8 +57,10 @@ class Snapshotter:
         self._cache = ScanCache(repository, raw)
         self._plain_modes = _unremarkable_modes()
 
-    def take(self, also: Collection[bytes] = ()) -> Snapshot:
+    def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
         """The work tree now; `also` are paths to hold although a rule ignores them.
+
+        With `verifying`, what is recorded stays so although a rule may ignore it by now: that is the next snapshot's business.
 
         Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
         """
@@ -66,15 +68,19 @@ class Snapshotter:
         if not self._cache.is_current():
             self._start_afresh()
         try:
-            return self._take(head, also)
+            return self._take(head, also, verifying)
         except GitFailed:
             # the index may trust objects that a gc has removed, or be damaged: once more without it
             self._start_afresh()
-            return self._take(start_head(self.repository), also)
+            return self._take(start_head(self.repository), also, verifying)
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
         self._cache.save()
+
+    def unsettle(self) -> None:
+        """Let the next snapshot ask again which ignored paths are content."""
+        self._cache.unreconciled = True
 
     def forget(self) -> None:
         """Trust nothing of what was learnt: somebody else has written the private index."""
@@ -86,7 +92,7 @@ class Snapshotter:
         self._cache.drop()
         index.seed(self.repository, self._raw)
 
-    def _take(self, head_call: Call, also: Collection[bytes]) -> Snapshot:
+    def _take(self, head_call: Call, also: Collection[bytes], verifying: bool) -> Snapshot:
         cache = self._cache
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         untracked = self._raw.start("ls-files", "-z", "-o", "--exclude-standard")
@@ -95,10 +101,11 @@ class Snapshotter:
         rules_changed = cache.directories.look(cache.tracked, self._rule_files())
         staging, staging_changed = self._staging()
         changes = Changes(self, split(dirty.wait()), split(untracked.wait()))
-        changes.consider(also)
-        if rules_changed or staging_changed:
+        cache.unreconciled = cache.unreconciled or rules_changed or staging_changed
+        if cache.unreconciled and not verifying:
             changes.reconcile(staging)
-        changes.consider(self._included())
+        cache.unreconciled = verifying or bool(also)
+        changes.consider([*self._included(), *also])
         changes.apply()
         head = read_head(self.repository, head_call)
         snapshot = Snapshot(self._tree(changes.any), head, staging)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
+    Numstat = tuple[int | None, int | None, bytes, bytes | None]
+
 #: Bytes of objects that are read and checked at a time.
 BATCH = 64 * 1024 * 1024
 
@@ -30,6 +32,11 @@ class Change:
     ) -> None:
         self.status, self.path = status, path
         self.old_mode, self.new_mode, self.old_oid, self.new_oid = old_mode, new_mode, old_oid, new_oid
+
+    @classmethod
+    def addition(cls, mode: bytes, oid: bytes, path: bytes) -> Change:
+        """A path that is new."""
+        return cls("A", b"000000", mode, b"0" * len(oid), oid, path)
 
     @property
     def content_changed(self) -> bool:
@@ -64,6 +71,44 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
         mode, _, oid = head.split(b" ")
         found[path] = (mode, oid)
     return found
+
+
+def patch(git: Git, before: str, after: str, paths: Sequence[bytes] = (), *, colour: bool = False) -> bytes:
+    """The difference between two trees or commits as a patch that git can apply."""
+    wanted = ("--color=always",) if colour else ()
+    command = ("diff-tree", "-p", "-r", "-M", "--no-ext-diff", "--no-textconv", *wanted, "--end-of-options")
+    return git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
+
+
+def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> list[Numstat]:
+    """Lines added and deleted in each file that differs (None for a binary one), its path, and its path before a rename."""
+    command = ("diff-tree", "--numstat", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--end-of-options")
+    output = git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
+    parts = iter(split(output))
+    return [_numstat(part, parts) for part in parts]
+
+
+def _numstat(part: bytes, parts: Iterator[bytes]) -> Numstat:
+    added, deleted, path = part.split(b"\t", 2)
+    old = None
+    if not path:
+        old, path = next(parts), next(parts)
+    return (_lines(added), _lines(deleted), path, old)
+
+
+def _lines(number: bytes) -> int | None:
+    return int(number) if number.isdigit() else None
+
+
+def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
+    """The bytes of a file in a snapshot; None where it has none. A symbolic link gives the text of the link."""
+    output = git.view(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", commit, "--", path)
+    for entry in split(output):
+        head, _, name = entry.partition(b"\t")
+        mode, kind, oid = head.split(b" ")
+        if name == path and kind == b"blob":
+            return git.run("cat-file", "blob", oid)
+    return None
 
 
 def tree_of(git: Git, commit: str) -> str:

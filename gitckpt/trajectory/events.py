@@ -20,6 +20,9 @@ BLOCK_KINDS = ("checkpoint", "summary", "retry", "final")
 #: Kinds that a person can name as a state of the work tree by an id of their own.
 NAMED_KINDS = ("checkpoint", "summary", "retry")
 
+#: Kinds after which a session is over, unless a rollback opens another line in it.
+CLOSING_KINDS = ("final", "end")
+
 KINDS = ("start", "checkpoint", "auto", "summary", "retry", "final", "rollback", "reset", "note", "end")
 
 
@@ -30,11 +33,11 @@ class Event:
     root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands there. `id` is
     canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the events of the session from 1.
     `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message. `next` is the text of the field `next`,
-    or "". `document` is the whole record as plain data.
+    or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not covered`), or "". `document` is the whole record as plain data.
     """
 
     __slots__ = (
-        "_document", "_load", "at", "commit", "format", "id", "kind", "line", "next", "parents", "phase", "seq", "session",
+        "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq", "session",
         "subject", "text", "worktree", "written",
     )  # fmt: skip
 
@@ -52,6 +55,7 @@ class Event:
         subject: str = "",
         phase: str = "",
         next: str = "",
+        flag: str = "",
         commit: str = "",
         parents: Sequence[str] = (),
         format: int = FORMAT,
@@ -62,7 +66,7 @@ class Event:
         self.kind, self.session, self.line, self.seq, self.at = kind, session, line, seq, at
         self.id, self.written, self.worktree, self.subject = id, written, worktree, subject
         self.phase, self.next, self.commit, self.parents, self.format = phase, next, commit, tuple(parents), format
-        self.text, self._load, self._document = text, load, document
+        self.flag, self.text, self._load, self._document = flag, text, load, document
 
     def __repr__(self) -> str:
         return f"<Event {self.ref} {self.kind} on {self.line} {self.commit[:10]}>"

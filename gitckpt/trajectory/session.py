@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitckpt.trajectory.events import NAMED_KINDS, Event
+from gitckpt.trajectory.events import CLOSING_KINDS, NAMED_KINDS, Event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,6 +35,12 @@ class Session:
         self.lines = dict(sorted(lines.items(), key=lambda item: (line_number(item[0]), item[0])))
         self._by_commit = {event.commit: event for event in self.events}
 
+    def add(self, event: Event) -> None:
+        """Take up the event that was just published at the tip of its line."""
+        self.events.append(event)
+        self.lines[event.line] = event.commit
+        self._by_commit[event.commit] = event
+
     def event(self, commit: str) -> Event | None:
         """The event with this commit id, or None."""
         return self._by_commit.get(commit)
@@ -63,9 +69,9 @@ class Session:
 
     @property
     def is_open(self) -> bool:
-        """Whether recording may go on: the active line has no FINAL, and does not end with the end of the agent."""
-        chain = self.on_line(self.active_line)
-        return not chain or (chain[-1].kind != "end" and all(event.kind != "final" for event in chain))
+        """Whether recording goes on here: the active line does not end with FINAL or with the end of the agent."""
+        tip = self._by_commit.get(self.lines.get(self.active_line, ""))
+        return tip is None or tip.kind not in CLOSING_KINDS
 
     def named(self, id: str, line: str | None = None) -> list[Event]:
         """Events that go by this canonical id, newest first; only those on `line` where one is given."""

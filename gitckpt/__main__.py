@@ -1,0 +1,33 @@
+"""`gitckpt`, and `python -m gitckpt`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> int:
+    """Run the command line in `sys.argv`; the exit status. What answers at once imports next to nothing."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from gitckpt import __version__
+
+        sys.stdout.write(f"gitckpt {__version__}\n")
+        return 0
+    from gitckpt.cli.fast import run_fast
+
+    status = run_fast(arguments)
+    if status is None:
+        from gitckpt.cli.app import run_app
+
+        status = run_app(arguments)
+    return status
+
+
+def validate() -> int:
+    """`gitckpt-validate`, as pre-commit runs it: `gitckpt validate` with the same arguments."""
+    sys.argv[1:1] = ["validate"]
+    return main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,73 @@
+"""`gitckpt diff [A] [B]`: between two checkpoints, or one and the work tree."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.cli import render
+from gitckpt.errors import UnknownId, UsageError
+from gitckpt.repo.reader import Reader
+
+
+def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
+    """Print the difference. The first words that name events are the sides; the rest are paths.
+
+    With one side, or with none (which means the last event), the other side is the work tree as it is now.
+    """
+    reader = Reader()
+    sides, paths = _sides_and_paths(reader, names)
+    before, after = (*sides, "")[:2] if sides else (_last(reader), "")
+    if not after:
+        from gitckpt.repo.worktree import WorkTree
+
+        tree = WorkTree(reader.repository, render.say)
+        with tree.lock:
+            after = tree.snapshotter.take().tree
+        tree.close()
+    if json:
+        return _print_json(reader, before, after, paths)
+    if stat:
+        from gitckpt.repo.trees import numstat
+        from gitckpt.views.diff import stat_lines
+
+        render.out(stat_lines(numstat(reader.git, before, after, paths), render.style(), render.columns() or 80))
+        return 0
+    from gitckpt.repo.trees import patch
+
+    render.raw(patch(reader.git, before, after, paths, colour=render.style().colour))
+    return 0
+
+
+def _sides_and_paths(reader: Reader, names: list[str]) -> tuple[list[str], list[bytes]]:
+    """At most two events, then paths. What is neither an event nor a path that exists is an unknown event."""
+    sides: list[str] = []
+    for position, name in enumerate(names):
+        if name == "--" or len(sides) == 2:
+            return sides, [os.fsencode(path) for path in names[position + (name == "--") :]]
+        try:
+            sides.append(reader.find(name).event.commit)
+        except UnknownId:
+            if not os.path.lexists(name):
+                raise
+            return sides, [os.fsencode(path) for path in names[position:]]
+    return sides, []
+
+
+def _last(reader: Reader) -> str:
+    session = reader.current_session()
+    if session is None:
+        raise UsageError("nothing has been recorded in this work tree yet", "gitckpt save records a first checkpoint")
+    return session.lines[session.active_line]
+
+
+def _print_json(reader: Reader, before: str, after: str, paths: list[bytes]) -> int:
+    from gitckpt.repo.trees import changes
+    from gitckpt.views.paths import changes_json
+
+    found = [(c.status, c.path, None) for c in changes(reader.git, before, after) if not paths or _under(c.path, paths)]
+    render.json({"schema": "gitckpt.diff/1", "before": before, "after": after, "files": changes_json(found)})
+    return 0
+
+
+def _under(path: bytes, paths: list[bytes]) -> bool:
+    return any(path == wanted or path.startswith(wanted.rstrip(b"/") + b"/") for wanted in paths)

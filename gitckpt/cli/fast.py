@@ -1,0 +1,82 @@
+"""The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `record`.
+
+The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes included, goes to
+typer, so that the command line stays one.
+"""
+
+from __future__ import annotations
+
+from gitckpt.cli import edge
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+#: Command → option → (name of the parameter, how its value is read). `flag` takes none, `negated` switches off.
+OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
+    "log": {
+        "--session": ("session", "text"),
+        "--all": ("all", "flag"),
+        "--graph": ("graph", "flag"),
+        "--stat": ("stat", "flag"),
+        "--events": ("events", "flag"),
+        "--json": ("json", "flag"),
+        "-n": ("count", "number"),
+        "--count": ("count", "number"),
+    },
+    "status": {"--json": ("json", "flag")},
+    "record": {
+        "--channel": ("channel", "text"),
+        "--session": ("session", "text"),
+        "--on-retry": ("on_retry", "text"),
+    },
+}
+
+#: Commands that take words besides options, and how many at most.
+WORDS = {"record": 1}
+
+
+def run_fast(arguments: Sequence[str]) -> int | None:
+    """Run the command line if it is one of these; its exit status, or None where typer is to read it."""
+    name = arguments[0] if arguments else "status"
+    read = _read(name, arguments[1:]) if name in OPTIONS else None
+    if read is None:
+        return None
+    words, options = read
+    return edge.run(lambda: _call(name, words, options), json=bool(options.get("json")))
+
+
+def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
+    if name == "log":
+        from gitckpt.cli.log import log
+
+        return log(**options)
+    if name == "status":
+        from gitckpt.cli.status import status
+
+        return status(**options)
+    from gitckpt.cli.record import record
+
+    return record(*words, **options)
+
+
+def _read(name: str, arguments: Sequence[str]) -> tuple[list[str], dict[str, Any]] | None:
+    known = OPTIONS[name]
+    words: list[str] = []
+    options: dict[str, Any] = {}
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "-" or not word.startswith("-"):
+            words.append(word)
+            continue
+        parameter, how = known.get(word, ("", ""))
+        if how == "flag":
+            options[parameter] = True
+        elif how and rest and (how == "text" or rest[0].isdecimal()):
+            value = rest.pop(0)
+            options[parameter] = int(value) if how == "number" else value
+        else:
+            return None
+    return (words, options) if len(words) <= WORDS.get(name, 0) else None

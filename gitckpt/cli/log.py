@@ -1,0 +1,107 @@
+"""`gitckpt log`: the audit of a session."""
+
+from __future__ import annotations
+
+import time
+
+from gitckpt.cli import render
+from gitckpt.repo.reader import Reader
+from gitckpt.trajectory.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.trajectory.events import Event
+
+
+def log(
+    *,
+    session: str | None = None,
+    all: bool = False,
+    graph: bool = False,
+    stat: bool = False,
+    events: bool = False,
+    json: bool = False,
+    count: int | None = None,
+) -> int:
+    """Print the events of the current session, of one by id, or of all sessions of this work tree; oldest first."""
+    reader = Reader()
+    sessions = _sessions(reader, session, all, count if not (graph or json) else None)
+    if json:
+        return _print_json(reader, sessions, None if all else sessions[0].id if sessions else None, count)
+    if not sessions:
+        render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
+        return 0
+    for number, shown in enumerate(sessions):
+        if len(sessions) > 1:
+            render.out([*([""] if number else []), f"session {shown.id}"])
+        _print_text(reader, shown, graph=graph, stat=stat, fold=not events, count=count)
+    return 0
+
+
+def _sessions(reader: Reader, id: str | None, everything: bool, count: int | None) -> list[Session]:
+    if everything:
+        return reader.journal.sessions()
+    if id is not None:
+        return [reader.session(id)]
+    current = reader.journal.current() if count is not None else None
+    if current:
+        # the last few of a long session need not wait for all of it
+        lines = reader.journal.lines(current[0]).get(current[0], {})
+        if lines:
+            return [Session(current[0], reader.journal.events(lines.values(), count), lines)]
+    found = reader.current_session()
+    return [found] if found else []
+
+
+def _last(session: Session, count: int | None) -> Sequence[Event]:
+    return session.events if count is None else session.events[-count:] if count else []
+
+
+def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: int | None) -> int:
+    from gitckpt.views.event_json import event_json, log_document
+
+    events = sorted((e for s in sessions for e in _last(s, count)), key=lambda e: (e.at, e.seq))
+    by_commit = {event.commit: event for session in sessions for event in session.events}
+    files = reader.files(events, sessions)
+    rows = [event_json(e, parent=by_commit.get(e.parent), files=files[e.commit]) for e in events]
+    render.json(log_document(rows, id))
+    return 0
+
+
+def _print_text(reader: Reader, session: Session, *, graph: bool, stat: bool, fold: bool, count: int | None) -> None:
+    from gitckpt.views.log import LogOptions, log_lines
+
+    events = _last(session, count)
+    options = LogOptions(
+        style=render.style(),
+        columns=render.columns(),
+        graph=graph,
+        fold=fold,
+        files=reader.files(events, [session]) if stat else None,
+        flags=_news(events),
+        clock=_local,
+    )
+    render.out(log_lines(session, options, None if count is None else events))
+
+
+def _news(events: Sequence[Event]) -> dict[str, str]:
+    """The warnings of events, each where it first appears or changes: what is not covered mostly stays so."""
+    flags, before = {}, ""
+    for event in events:
+        if event.flag != before:
+            flags[event.commit] = event.flag or "all covered again"
+        before = event.flag
+    return flags
+
+
+def _local(at: str) -> str:
+    """The time of the event in this place's own time."""
+    try:
+        moment = time.strptime(at[:19] + " UTC", "%Y-%m-%dT%H:%M:%S %Z")
+        import calendar
+
+        return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(calendar.timegm(moment)))
+    except ValueError:
+        return at

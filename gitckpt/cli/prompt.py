@@ -1,0 +1,18 @@
+"""`gitckpt prompt`: the protocol prompt, filled in."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+
+
+def prompt(*, task: str = "", language: str = "zh", resume: bool = False) -> int:
+    """Print the prompt that teaches an agent the protocol; with `resume`, with what it has done so far."""
+    from gitckpt.protocol.prompt import protocol_prompt
+
+    prior = ""
+    if resume:
+        from gitckpt.cli.context import prior_context
+
+        prior = prior_context(None)
+    render.out([protocol_prompt(task, prior, lang=language).rstrip("\n")])
+    return 0

@@ -1,0 +1,80 @@
+"""`gitckpt record`: blocks from a file or a pipe, each recorded as it arrives, with the work tree as it is then."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gitckpt.cli import render
+from gitckpt.errors import GitckptError, UsageError
+from gitckpt.protocol.reader import BlockReader
+from gitckpt.recorder import Recorder
+from gitckpt.repo.repository import discover
+from gitckpt.repo.worktree import WorkTree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitckpt.protocol.blocks import Block, Diagnostic
+
+CHUNK = 65536
+
+
+def record(file: str = "-", *, channel: str = "plain", session: str | None = None, on_retry: str | None = None) -> int:
+    """Record every block of the input; 0 where each is on record, 1 where one was no block that can be recorded.
+
+    A RETRY that names a recorded checkpoint puts the work tree back to it (`on_retry` restore), or leaves the files (fork).
+    """
+    from gitckpt.restorer import restore_for_retry
+
+    if channel != "plain":
+        raise UsageError(f"{channel!r} is no channel that record can read", "--channel plain")
+    tree = WorkTree(discover(), render.say)
+    answer = on_retry or tree.settings.on_retry or "restore"
+    recorder = Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None)
+    reader = BlockReader()
+    failures: list[GitckptError] = []
+    for chunk in _chunks(file):
+        _record(recorder, reader.feed(chunk), failures)
+    _record(recorder, reader.close(), failures)
+    tree.close()
+    unread = [d for d in reader.take_diagnostics() if d.code == "P003"]
+    _tell(unread, failures)
+    if failures:
+        raise failures[0]
+    return 1 if unread else 0
+
+
+def _chunks(file: str) -> Iterator[bytes]:
+    try:
+        descriptor = sys.stdin.fileno() if file == "-" else os.open(file, os.O_RDONLY)
+    except (OSError, ValueError, AttributeError) as error:
+        raise UsageError(
+            f"{file!r} cannot be read: {error}", "give the path of a file, or - for standard input"
+        ) from error
+    try:
+        while chunk := os.read(descriptor, CHUNK):
+            yield chunk
+    except OSError as error:
+        raise UsageError(f"{file!r} cannot be read: {error.strerror}") from error
+    finally:
+        if file != "-":
+            os.close(descriptor)
+
+
+def _record(recorder: Recorder, blocks: list[Block], failures: list[GitckptError]) -> None:
+    """A block that cannot be recorded does not stop those after it."""
+    for block in blocks:
+        try:
+            recorder.record(block)
+        except GitckptError as error:
+            render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")
+            failures.append(error)
+
+
+def _tell(diagnostics: list[Diagnostic], failures: list[GitckptError]) -> None:
+    for diagnostic in diagnostics:
+        render.say(f"line {diagnostic.line}: {diagnostic.code} {diagnostic.message}")
+    if failures:
+        render.say(f"{len(failures)} blocks are not on record")

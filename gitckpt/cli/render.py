@@ -1,0 +1,69 @@
+"""The one printer. Text goes out as UTF-8 whatever the locale says; colours and columns are those of a terminal only."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gitckpt.views.text import Style
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+    from typing import Any, TextIO
+
+
+def out(lines: Iterable[str]) -> None:
+    """Lines on standard output."""
+    _write(sys.stdout, "".join(f"{line}\n" for line in lines))
+
+
+def raw(content: bytes) -> None:
+    """Bytes on standard output, as they are."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+
+
+def json(document: Mapping[str, Any]) -> None:
+    """One JSON document on standard output."""
+    from gitckpt.views.event_json import json_text
+
+    out([json_text(document)])
+
+
+def say(text: str) -> None:
+    """A message of ours on standard error."""
+    from gitckpt.views.text import escape
+
+    _write(sys.stderr, f"gitckpt: {escape(text, multiline=True)}\n")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    stream.flush()
+    stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+    stream.buffer.flush()
+
+
+def is_terminal(stream: TextIO | None = None) -> bool:
+    """Whether the stream, standard output if none is given, is a terminal."""
+    try:
+        return (stream or sys.stdout).isatty()
+    except (AttributeError, ValueError):
+        return False
+
+
+def style() -> Style:
+    """Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
+    terminal = is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Style(colour=terminal)
+
+
+def columns() -> int | None:
+    """Columns of the terminal, or None where output goes elsewhere and nothing is to be cut."""
+    if not is_terminal():
+        return None
+    try:
+        return int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(sys.stdout.fileno()).columns or 80
+    except (OSError, ValueError):
+        return 80

@@ -1,0 +1,194 @@
+"""`gitckpt rollback`, `undo`, `redo`, `retry`: the way back, and the way back from it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from gitckpt.cli import render
+from gitckpt.errors import Refused, UsageError
+from gitckpt.recorder import Recorder
+from gitckpt.repo.reader import Reader
+from gitckpt.repo.worktree import WorkTree
+from gitckpt.restorer import Outcome, Prepared, Restorer, Wish, restore_for_retry
+from gitckpt.trajectory.plan import SCOPES
+from gitckpt.views.plan import plan_lines
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.views.plan import PlanDocument
+
+
+def rollback(
+    id: str | None = None,
+    *,
+    hint: bool = False,
+    scope: str = "staged",
+    paths: list[str] | None = None,
+    dry_run: bool = False,
+    json: bool = False,
+    keep: bool = False,
+    yes: bool = False,
+    resume: bool = False,
+    abort: bool = False,
+) -> int:
+    """Make the work tree what it was at a checkpoint; with `hint`, do what the checkpoint's rollback_hint says."""
+    if scope not in SCOPES:
+        raise UsageError(f"--scope {scope!r} is none of {', '.join(SCOPES)}")
+    reader = Reader()
+    tree = WorkTree(reader.repository, render.say)
+    restorer = Restorer(tree)
+    with tree.lock:
+        if resume or abort:
+            wish = restorer.wish_after_interruption(abort=abort)
+        else:
+            asked = _wish(reader, restorer, id, scope, _relative(reader, paths or []), keep=keep, hint=hint)
+            if asked is None:
+                tree.close()
+                render.out([f"the rollback_hint of {id} says that there is nothing to undo"])
+                return 0
+            wish = asked
+        prepared = restorer.prepare(wish)
+        document = restorer.plan_document(prepared)
+        if dry_run:
+            _print_plan(document, json=json)
+            restorer.release(prepared)
+            tree.close()
+            return 0
+        restorer.check(prepared)
+        if not yes and not json and not _confirmed(document):
+            restorer.release(prepared)
+            tree.close()
+            render.say("nothing was changed")
+            return 1
+        outcome = restorer.apply(prepared)
+    tree.close()
+    _print_outcome(prepared, outcome, json=json, document=document)
+    return 0
+
+
+def _wish(
+    reader: Reader, restorer: Restorer, id: str | None, scope: str, paths: tuple[bytes, ...], *, keep: bool, hint: bool
+) -> Wish | None:
+    if id is None:
+        id = _pick(reader)
+    found = reader.find(id)
+    if found.note:
+        render.say(found.note)
+    if hint:
+        from gitckpt.hint import wish_of_hint
+
+        return wish_of_hint(restorer, found.event, scope=scope, keep=keep)
+    return Wish(found.event, scope, paths, keep)
+
+
+def _relative(reader: Reader, paths: list[str]) -> tuple[bytes, ...]:
+    """Paths as the person gives them, from where he stands, relative to the root of the work tree."""
+    repository = reader.repository
+    top = os.path.realpath(repository.work_tree)
+    found = []
+    for path in paths:
+        directory, name = os.path.split(
+            os.path.normpath(os.path.join(os.path.realpath(repository.cwd), os.fsencode(path)))
+        )
+        full = os.path.join(os.path.realpath(directory), name)
+        if full != top and not full.startswith(top + b"/"):
+            raise Refused(f"{path!r} is outside of the work tree", "give a path inside it")
+        relative = full[len(top) + 1 :]
+        if relative == b".git" or relative.startswith(b".git/"):
+            raise Refused(f"{path!r} is git's own", "give a path of the work tree")
+        found.append(relative)
+    return tuple(found)
+
+
+def _pick(reader: Reader) -> str:
+    """Let a person on a terminal choose from the list."""
+    if not (render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()):
+        raise UsageError("rollback to which checkpoint?", "gitckpt log lists them; then gitckpt rollback C6")
+    session = reader.current_session()
+    if session is None:
+        raise Refused("nothing has been recorded in this work tree", "gitckpt save records a first checkpoint")
+    from gitckpt.views.log import LogOptions, log_lines
+
+    render.out(log_lines(session, LogOptions(style=render.style(), columns=render.columns())))
+    try:
+        answer = input("roll back to: ").strip()
+    except EOFError:
+        answer = ""
+    if not answer:
+        raise Refused("no checkpoint was chosen; nothing was changed")
+    return answer
+
+
+def _print_plan(document: PlanDocument, *, json: bool) -> None:
+    if json:
+        render.json(document)
+    else:
+        render.out(plan_lines(document, render.style()))
+
+
+def _confirmed(document: PlanDocument) -> bool:
+    """Show the plan and ask. Without a terminal there is nobody to ask, and the command line has said what it wants."""
+    if not (render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()):
+        return True
+    render.out(plan_lines(document, render.style()))
+    if not any(step["action"] != "leave" for step in document["steps"]):
+        return True
+    try:
+        return input("go on? [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
+def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document: PlanDocument) -> None:
+    if json:
+        done = {"schema": "gitckpt.rollback/1", "plan": document, "safety": outcome.event.commit, "verified": True}
+        render.json({**done, "left": len(outcome.left), "notes": list(outcome.notes)})
+        return
+    target = prepared.wish.target
+    name = target.id or target.commit[:12]
+    paths = "1 path" if outcome.changed == 1 else f"{outcome.changed} paths"
+    verb = {"undo": "undone: back at", "redo": "redone: back at"}.get(prepared.wish.operation, "rolled back to")
+    render.out([f"{verb} {name}, {paths}, verified"])
+    left = [step for step in prepared.plan.steps if step.action == "leave"]
+    for step in left[:10]:
+        render.say(f"left as it is: {os.fsdecode(step.path)}: {step.reason}")
+    if len(left) > 10:
+        render.say(f"and {len(left) - 10} more paths left as they are")
+    for note in outcome.notes:
+        render.say(note)
+    for commit in outcome.commits_left:
+        render.say(f"commit no longer on the branch, kept by {outcome.event.ref}: {commit}")
+    for command in prepared.plan.by_hand:
+        render.say(f"by hand: {command}")
+    render.say("gitckpt undo takes it back")
+
+
+def undo(*, json: bool = False, again: bool = False) -> int:
+    """Take back the last rollback, exactly; with `again`, take back the last undo."""
+    reader = Reader()
+    tree = WorkTree(reader.repository, render.say)
+    restorer = Restorer(tree)
+    with tree.lock:
+        wish = restorer.wish_to_redo() if again else restorer.wish_to_undo()
+        prepared = restorer.prepare(wish)
+        document = restorer.plan_document(prepared)
+        outcome = restorer.apply(prepared)
+    tree.close()
+    _print_outcome(prepared, outcome, json=json, document=document)
+    return 0
+
+
+def retry(id: str, *, reason: str, strategy: str, session: str | None = None) -> int:
+    """Record a RETRY from a checkpoint, and put the work tree back to it."""
+    from gitckpt.protocol.blocks import Block
+
+    reader = Reader()
+    target = reader.find(id).event
+    tree = WorkTree(reader.repository, render.say)
+    recorder = Recorder(tree, name=session, restore=restore_for_retry)
+    fields = {"from": target.id or target.commit, "reason": reason, "new_strategy": strategy}
+    event = recorder.record(Block("retry", None, id, fields))
+    tree.close()
+    render.out([f"{event.id} forks at {target.id or target.commit[:12]}: line {(event.opens or {}).get('line')}"])
+    return 0

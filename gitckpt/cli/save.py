@@ -1,0 +1,19 @@
+"""`gitckpt save`: a checkpoint by hand."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+from gitckpt.recorder import Recorder
+from gitckpt.repo.repository import discover
+from gitckpt.repo.worktree import WorkTree
+
+
+def save(*, message: str = "", session: str | None = None) -> int:
+    """Record the work tree as it is, and print the id it can be had back by."""
+    tree = WorkTree(discover(), render.say)
+    event = Recorder(tree, name=session).save(message)
+    tree.close()
+    render.out([f"{event.id} saved ({event.ref})"])
+    for missing in event.missing:
+        render.say(f"not covered: {missing['path']}: {missing['reason']}")
+    return 0

@@ -1,0 +1,22 @@
+"""`gitckpt sessions`: the sessions of this work tree."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+from gitckpt.repo.reader import Reader
+
+
+def sessions(*, json: bool = False, all: bool = False) -> int:
+    """List sessions, oldest first, with agent, dates, counts and size; `all` those of other work trees too."""
+    from gitckpt.repo.sizes import session_sizes
+    from gitckpt.views.sessions import session_row, sessions_document, sessions_lines
+
+    reader = Reader()
+    found = reader.journal.sessions(everywhere=all)
+    sizes = session_sizes(reader.git, found)
+    rows = [session_row(session, sizes.get(session.id)) for session in found]
+    if json:
+        render.json(sessions_document(rows))
+    else:
+        render.out(sessions_lines(rows, render.style(), render.columns()))
+    return 0

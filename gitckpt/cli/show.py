@@ -1,0 +1,50 @@
+"""`gitckpt show ID`: one event whole, or a file as it was."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.cli import render
+from gitckpt.errors import Refused
+from gitckpt.repo.reader import Reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.trajectory.events import Event
+
+
+def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = None, all: bool = False) -> int:
+    """Print an event with what it changed; with `yaml` its record, with `path` the bytes of one file of its snapshot."""
+    reader = Reader()
+    found = reader.find(id, everywhere=all)
+    if found.note and not json:
+        render.say(found.note)
+    event = found.event
+    if path is not None:
+        return _print_file(reader, event, os.fsencode(path))
+    if yaml:
+        render.raw(event.text.encode())
+        return 0
+    session = reader.journal.session(event.session)
+    parent, files = session.parent(event), reader.files([event], [session])[event.commit]
+    if json:
+        from gitckpt.views.event_json import event_json
+
+        render.json(event_json(event, parent=parent, files=files))
+        return 0
+    from gitckpt.views.show import show_lines
+
+    render.out(show_lines(event, parent=parent, files=files, style=render.style()))
+    return 0
+
+
+def _print_file(reader: Reader, event: Event, path: bytes) -> int:
+    from gitckpt.repo.trees import blob_at
+
+    content = blob_at(reader.git, event.commit, path)
+    if content is None:
+        raise Refused(
+            f"{event.ref} has no file {os.fsdecode(path)!r}", f"gitckpt diff {event.ref} --stat shows what differs now"
+        )
+    render.raw(content)
+    return 0

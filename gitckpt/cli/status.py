@@ -1,0 +1,65 @@
+"""`gitckpt status`, which bare `gitckpt` prints too: where recording stands in this work tree."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+from gitckpt.repo.reader import Reader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.trajectory.session import Session
+    from gitckpt.views.paths import Change
+    from gitckpt.views.status import Status
+
+
+def status(*, json: bool = False) -> int:
+    """Print session, line, last checkpoint, what has changed since, anything interrupted, anything not covered."""
+    reader = Reader()
+    found = _status(reader)
+    if json:
+        from gitckpt.views.status import status_document
+
+        render.json(status_document(found))
+        return 0
+    from gitckpt.views.status import status_lines
+
+    render.out(status_lines(found, render.style(), render.columns()))
+    return 0
+
+
+def _status(reader: Reader) -> Status:
+    from gitckpt.views.status import Status
+
+    session = reader.current_session()
+    if session is None:
+        return Status()
+    current = reader.journal.current()
+    line = current[1] if current and current[0] == session.id and current[1] in session.lines else session.active_line
+    changes, missing = _since(reader, Status(session, line))
+    return Status(session, line, changes=changes, missing=missing, interrupted=_interrupted(session))
+
+
+def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str, object]]]:
+    """What differs from the last checkpoint now, and what a snapshot taken now would not hold."""
+    from gitckpt.repo.trees import changes
+    from gitckpt.repo.worktree import WorkTree
+    from gitckpt.trajectory.paths import path_data
+
+    if so_far.last is None:
+        return [], []
+    tree = WorkTree(reader.repository, render.say)
+    with tree.lock:
+        snapshot = tree.snapshotter.take()
+    tree.close()
+    found: list[Change] = [(c.status, c.path, None) for c in changes(reader.git, so_far.last.commit, snapshot.tree)]
+    return found, [{"path": path_data(path), "reason": why} for path, why in sorted(snapshot.missing.items())]
+
+
+def _interrupted(session: Session) -> str:
+    """The rollback that was begun on the session's lines and did not come to its end."""
+    from gitckpt.trajectory.undo import operations
+
+    opened = [(session.id, line) for line in session.lines]
+    candidates = [event for event in session.events if (event.opens or {}).get("session", session.id) == session.id]
+    event = operations(candidates, opened).interrupted
+    return f"{event.document['rollback']['operation']} to {event.document['rollback']['target_ref']}" if event else ""

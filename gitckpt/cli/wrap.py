@@ -1,0 +1,47 @@
+"""`gitckpt wrap -- CMD…`: run an agent and record it."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+from gitckpt.config import choice
+from gitckpt.errors import UsageError
+
+
+def wrap(
+    command: list[str],
+    *,
+    task: str | None = None,
+    language: str = "zh",
+    freeze: str = "",
+    on_retry: str = "",
+    channel: str = "plain",
+    session: str | None = None,
+    quiet: bool = False,
+) -> int:
+    """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
+    from gitckpt.wrapping import Wrapping
+
+    if not command:
+        raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
+    if channel != "plain":
+        raise UsageError(f"{channel!r} is no channel that wrap can read", "--channel plain")
+    if freeze:
+        choice(freeze, ("auto", "on", "off"), "--freeze")
+    if on_retry:
+        choice(on_retry, ("fork", "restore"), "--on-retry")
+    say = (lambda text: None) if quiet else render.say
+    return Wrapping(_filled(command, task, language), say, freeze=freeze, on_retry=on_retry, session=session).run()
+
+
+def _filled(command: list[str], task: str | None, language: str) -> list[str]:
+    """The command with `{prompt}` replaced by the protocol prompt for the task."""
+    if task is None:
+        return command
+    from gitckpt.protocol.prompt import protocol_prompt
+
+    if not any("{prompt}" in word for word in command):
+        raise UsageError(
+            "--task needs a place for the prompt in the command", "write {prompt} where the agent takes it"
+        )
+    prompt = protocol_prompt(task, lang=language)
+    return [word.replace("{prompt}", prompt) for word in command]

@@ -1,0 +1,188 @@
+"""The write path: words → blocks → events. One block, one snapshot, one commit."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import string
+import time
+from typing import TYPE_CHECKING, Any
+
+from gitckpt.errors import Refused
+from gitckpt.protocol.blocks import Block
+from gitckpt.protocol.ids import is_legal
+from gitckpt.trajectory.decide import event_of, fork_of, next_checkpoint_id, next_line
+from gitckpt.trajectory.events import CLOSING_KINDS, Event
+from gitckpt.trajectory.session import MAIN, Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from gitckpt.repo.snapshot import Snapshot
+    from gitckpt.repo.worktree import WorkTree
+
+    #: Takes a snapshot; what runs the agent may stop it meanwhile.
+    Take = Callable[[Callable[[], Snapshot]], Snapshot]
+
+    #: Puts the work tree back to an event, as a RETRY asks; the retry's own event comes first.
+    Restore = Callable[["Recorder", Event, Event], Event]
+
+
+def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
+    return take()
+
+
+class Recorder:
+    """Records into one session of a work tree.
+
+    Without a name it goes on with the work tree's current session while that is open, or opens one. `alone` opens one in any case,
+    and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is answered with;
+    without it history forks and files stay as they are. `agent` goes into the record of the session's start.
+    """
+
+    def __init__(
+        self,
+        tree: WorkTree,
+        *,
+        name: str | None = None,
+        alone: bool = False,
+        agent: Mapping[str, Any] | None = None,
+        restore: Restore | None = None,
+        around: Take = _as_it_is,
+    ) -> None:
+        if name is not None and not is_legal(name):
+            raise Refused(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
+        self.tree, self.restore = tree, restore
+        self._name, self._alone, self._agent, self._around = name, alone, agent, around
+        self._session: Session | None = None
+
+    @property
+    def session(self) -> Session | None:
+        """The session being recorded; None before the first event."""
+        return self._session
+
+    def open(self) -> Session:
+        """Find or open the session now, so that the state before the agent is on record."""
+        with self.tree.lock:
+            return self._place() or self._open(self._take())
+
+    def record(self, block: Block) -> Event:
+        """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded."""
+        with self.tree.lock:
+            snapshot = self._take()
+            session = self._place() or self._open(snapshot)
+            event = event_of(block, session)
+            return self._retry(event, snapshot, session) if block.kind == "retry" else self.append(event, snapshot)
+
+    def save(self, text: str) -> Event:
+        """A checkpoint by hand."""
+        with self.tree.lock:
+            snapshot = self._take()
+            session = self._place() or self._open(snapshot)
+            fields = {"phase": "implement", "done": [text]} if text else {}
+            block = Block("checkpoint", next_checkpoint_id(session), "", fields)
+            event = event_of(block, session)
+            event.subject = f"{event.id}: {text or 'saved by hand'}"
+            event.phase = ""
+            event.document["by_hand"] = True
+            return self.append(event, snapshot)
+
+    def note(self, kind: str, subject: str, document: Mapping[str, Any]) -> Event:
+        """An event without a block: `end`, `auto`, `note`."""
+        with self.tree.lock:
+            snapshot = self._take()
+            session = self._place() or self._open(snapshot)
+            event = Event(
+                kind=kind,
+                session=session.id,
+                line=session.active_line,
+                seq=0,
+                at="",
+                subject=subject,
+                document=dict(document),
+            )
+            return self.append(event, snapshot)
+
+    def append(self, event: Event, snapshot: Snapshot, opened: str = "") -> Event:
+        """Publish an event at the tip of its line. The caller holds the lock."""
+        assert self._session is not None
+        lines = self._session.lines
+        self.tree.draft(event, snapshot, lines)
+        tags = (event.id,) if event.kind == "checkpoint" and event.id else ()
+        self.tree.publish(event, snapshot, lines, tags=tags, opened=opened)
+        self._session.add(event)
+        return event
+
+    def _take(self) -> Snapshot:
+        return self._around(self.tree.snapshotter.take)
+
+    def _retry(self, event: Event, snapshot: Snapshot, session: Session) -> Event:
+        """Fork. What the failed attempt left in the work tree is on the old line, with the retry itself."""
+        fork = fork_of(str(event.fields.get("from") or ""), session)
+        if fork is None:
+            return self.append(event, snapshot)
+        line = next_line(session, "retry")
+        event.document["opens"] = {"session": session.id, "line": line, "at": fork.at.commit}
+        event.document["answers_to"] = fork.answers_to
+        if fork.exact and self.restore is not None:
+            return self.restore(self, event, fork.at)
+        self.append(event, snapshot, opened=line)
+        self.tree.writer.set_current(session.id, line)
+        return event
+
+    def _place(self) -> Session | None:
+        """The session to record into, as it is now: others may have recorded, or rolled back, since the last event."""
+        if self._session is not None:
+            return self._reload(self._session.id)
+        if self._name is not None:
+            return self._named(self._name)
+        return None if self._alone else self._current()
+
+    def _named(self, name: str) -> Session | None:
+        if not self.tree.journal.lines(name):
+            return None
+        session = self._reload(name)
+        if session.events and session.events[0].worktree != self.tree.repository.name:
+            raise Refused(f"session {name!r} belongs to another work tree", "choose another name")
+        self.tree.writer.set_current(session.id, session.active_line)
+        return session
+
+    def _current(self) -> Session | None:
+        current = self.tree.journal.current()
+        if current is None:
+            return None
+        lines = self.tree.journal.lines(current[0]).get(current[0], {})
+        tip = self.tree.tips({lines[current[1]]}).get(lines[current[1]]) if current[1] in lines else None
+        if tip is None or tip.kind in CLOSING_KINDS:
+            return None
+        return self._reload(current[0], lines)
+
+    def _reload(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
+        """The session from its refs, if they moved since this process looked; else what it holds already."""
+        lines = self.tree.journal.lines(id).get(id, {}) if lines is None else lines
+        if self._session is None or dict(lines) != dict(self._session.lines):
+            self._session = self.tree.journal.session(id, lines)
+        return self._session
+
+    def _open(self, snapshot: Snapshot) -> Session:
+        id = self._name or new_session_id()
+        self._session = Session(id, [], {})
+        command = " ".join((self._agent or {}).get("command") or [])
+        start = Event(
+            kind="start", session=id, line=MAIN, seq=0, at="", subject=f"start: {command}" if command else "start",
+            document={"agent": dict(self._agent)} if self._agent else {},
+        )  # fmt: skip
+        self.append(start, snapshot)
+        self.tree.writer.set_current(id, MAIN)
+        return self._session
+
+
+def new_session_id() -> str:
+    """An id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
+    alphabet = string.ascii_lowercase + string.digits
+    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + "".join(secrets.choice(alphabet) for _ in range(4))
+
+
+def agent_record(command: Sequence[str]) -> dict[str, Any]:
+    """What is said of an agent in the start of its session."""
+    return {"command": [word.encode("utf-8", "replace").decode() for word in command], "pid": os.getpid()}

@@ -1,0 +1,95 @@
+"""Looking at what is on record: sessions of this work tree, events by name, what each changed. Creates and changes nothing."""
+
+from __future__ import annotations
+
+from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.journal import Journal
+from gitckpt.repo.repository import discover
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.resolve import Found
+    from gitckpt.trajectory.session import Session
+
+    #: Git's status letter, the path, the path before a rename (else None).
+    FileChange = tuple[str, bytes, bytes | None]
+
+
+class Reader:
+    """Answers questions about the record of one work tree."""
+
+    def __init__(self, repository: Repository | None = None) -> None:
+        self.repository = repository or discover()
+        self.journal = Journal(self.repository)
+        self.git = self.repository.git
+
+    def current_session(self) -> Session | None:
+        """The session that this work tree records on, or, where none is, its newest; None where nothing is on record."""
+        current = self.journal.current()
+        if current:
+            lines = self.journal.lines(current[0]).get(current[0], {})
+            if lines:
+                return self.journal.session(current[0], lines)
+        sessions = self.journal.sessions()
+        if not sessions and current:
+            raise Damaged(
+                f"session {current[0]} was being recorded here, and its refs are gone: somebody deleted them",
+                "gitckpt fetch brings sessions back from a remote; gitckpt save starts a new one",
+            )
+        return sessions[-1] if sessions else None
+
+    def session(self, id: str) -> Session:
+        """The session of this id. Raises UnknownId."""
+        from gitckpt.errors import UnknownId
+
+        lines = self.journal.lines(id).get(id, {}) if _is_session_id(id) else {}
+        if not lines:
+            raise UnknownId(f"no session {id!r}", "gitckpt sessions lists them")
+        return self.journal.session(id, lines)
+
+    def find(self, name: str, *, everywhere: bool = False) -> Found:
+        """The event that a name means. Raises UnknownId."""
+        from gitckpt.trajectory.resolve import resolve
+
+        return resolve(name, self.journal.sessions(everywhere=everywhere), self.journal.current())
+
+    def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
+        """By commit, what each event changed against the one before it on its line. The first of a session changed nothing."""
+        known = {event.commit for session in sessions for event in session.events}
+        pairs = [(event.commit, event.parent) for event in events if event.parent in known]
+        found: dict[str, list[FileChange]] = {event.commit: [] for event in events}
+        if pairs:
+            data = "".join(f"{commit} {parent}\n" for commit, parent in pairs).encode()
+            try:
+                output = self.git.run("diff-tree", "--stdin", "-r", "-z", "-M", data=data)
+            except GitFailed as error:
+                raise Damaged(
+                    f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing"
+                ) from error
+            _read_files(output, found)
+        return found
+
+
+def _read_files(output: bytes, found: dict[str, list[FileChange]]) -> None:
+    """Read raw `diff-tree --stdin -z` output: a commit id, then what differs."""
+    parts = iter(output.split(b"\0"))
+    commit = ""
+    for part in parts:
+        if part.startswith(b":"):
+            status = part.rpartition(b" ")[2].decode()
+            path, old_path = next(parts), None
+            if status[0] in "RC":
+                old_path, path = path, next(parts)
+            found[commit].append((status, path, old_path))
+        elif part:
+            commit = part.decode()
+
+
+def _is_session_id(id: str) -> bool:
+    import re
+
+    return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", id, re.ASCII))

@@ -1,0 +1,203 @@
+"""Making the work tree hold what a tree says, through git's own checkout: only what differs is written, and no link leads it out."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.directories import ignored_paths
+from gitckpt.repo.trees import Change, entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+    from gitckpt.repo.snapshot import Snapshot
+
+
+def obstacles(
+    repository: Repository, changes: Sequence[Change], snapshot: Snapshot, limit: int
+) -> tuple[dict[bytes, str], set[bytes]]:
+    """What stands where the target has a file and the snapshot has none: (blocked: path → why, paths that can be held).
+
+    A path is blocked when going on would lose what stands there: a directory with ignored files in it, a repository of its own, a
+    special file, a file that cannot be read or is too large.
+    """
+    blocked: dict[bytes, str] = {}
+    held: set[bytes] = set()
+    recorded = {change.path for change in changes if change.status == "D"}
+    for change in changes:
+        if change.status != "A":
+            continue
+        standing = _standing(repository, change.path)
+        if standing is None or standing in recorded:
+            continue
+        reason = _why_blocked(repository, standing, recorded, limit)
+        if reason:
+            blocked[change.path] = reason if standing == change.path else f"{os.fsdecode(standing)}: {reason}"
+        elif not os.path.isdir(repository.at(standing)) or os.path.islink(repository.at(standing)):
+            held.add(standing)
+    for change in changes:
+        boundary = _boundary(change.path, snapshot.missing)
+        if boundary is not None:
+            blocked.setdefault(change.path, f"inside {os.fsdecode(boundary)}: {snapshot.missing[boundary]}")
+    return blocked, held
+
+
+def _standing(repository: Repository, path: bytes) -> bytes | None:
+    """What stands at the path, or at one of its parents that is no directory; None where the way is free."""
+    parts = path.split(b"/")
+    for count in range(1, len(parts) + 1):
+        prefix = b"/".join(parts[:count])
+        try:
+            status = os.lstat(repository.at(prefix))
+        except FileNotFoundError:
+            return None
+        except OSError:
+            return prefix
+        if not stat.S_ISDIR(status.st_mode):
+            return prefix
+    return path
+
+
+def _why_blocked(repository: Repository, path: bytes, recorded: Collection[bytes], limit: int) -> str:
+    """Why what stands here cannot be held by a snapshot; "" where it can, or where nothing of it would be lost."""
+    full = repository.at(path)
+    try:
+        status = os.lstat(full)
+    except OSError as error:
+        return f"cannot be looked at: {error.strerror}"
+    if stat.S_ISDIR(status.st_mode):
+        return _why_directory_blocked(repository, path, recorded)
+    if stat.S_ISLNK(status.st_mode):
+        return ""
+    if not stat.S_ISREG(status.st_mode):
+        return "a special file stands there"
+    if status.st_size > limit:
+        return f"a file larger than max_file_size stands there ({status.st_size} bytes)"
+    if not os.access(full, os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+        return "a file that cannot be read stands there"
+    return ""
+
+
+def _why_directory_blocked(repository: Repository, path: bytes, recorded: Collection[bytes]) -> str:
+    """A directory gives way when all in it is on record or empty."""
+    try:
+        with os.scandir(repository.at(path)) as found:
+            names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
+    except OSError as error:
+        return f"a directory stands there that cannot be read: {error.strerror}"
+    for name, is_directory in names:
+        child = path + b"/" + name
+        if name == b".git":
+            return "a repository of its own stands there"
+        if is_directory:
+            reason = _why_directory_blocked(repository, child, recorded)
+            if reason:
+                return reason
+        elif child not in recorded:
+            return f"a directory stands there with {os.fsdecode(child)} in it, which is not on record"
+    return ""
+
+
+def _boundary(path: bytes, missing: Mapping[bytes, str]) -> bytes | None:
+    """The path itself or the directory above it that the snapshot does not hold."""
+    while path:
+        if path in missing:
+            return path
+        path = path.rpartition(b"/")[0]
+    return None
+
+
+def ignored_by(repository: Repository, raw: Git, tree: str, paths: Collection[bytes]) -> set[bytes]:
+    """Those of the paths that the rules in `tree` ignore, together with the rules outside the work tree."""
+    if not paths:
+        return set()
+    scratch = os.path.join(repository.private_dir, b"rules")
+    _remove_tree(scratch)
+    os.mkdir(scratch)
+    try:
+        for path, (_, oid) in entries(raw, tree).items():
+            if path == b".gitignore" or path.endswith(b"/.gitignore"):
+                _write_rules(os.path.join(scratch, path), raw.run("cat-file", "blob", oid))
+        return ignored_paths(raw.view(cwd=scratch, GIT_WORK_TREE=scratch), sorted(paths))
+    finally:
+        _remove_tree(scratch)
+
+
+def _write_rules(path: bytes, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
+
+
+def _remove_tree(path: bytes) -> None:
+    import shutil
+
+    if os.path.lexists(path):
+        shutil.rmtree(path)
+
+
+def check_out(repository: Repository, raw: Git, before: str, after: str) -> None:
+    """Turn the work tree from `before`, which the private index holds, into `after`. Raises Refused where it changed meanwhile.
+
+    Run from the caller's directory, which git then does not remove, new as it may be.
+    """
+    if before == after:
+        return
+    cwd = repository.cwd if _is_inside(repository.cwd, repository.work_tree) else repository.work_tree
+    command = ("read-tree", "-m", "-u", "--no-recurse-submodules", before, after)
+    call = raw.view(cwd=cwd).start(*command, ok=(0, 128))
+    call.wait()
+    if call.status:
+        if (
+            b"not uptodate" in call.stderr
+            or b"would be overwritten" in call.stderr
+            or b"would be removed" in call.stderr
+        ):
+            raise Refused(
+                f"the work tree changed while it was being rolled back: {call.complaint}",
+                "stop what writes there, and try again",
+            )
+        raise GitFailed(f"git {call.words} failed with exit status {call.status}: {call.complaint}")
+
+
+def _is_inside(path: bytes, directory: bytes) -> bool:
+    path, directory = os.path.realpath(path), os.path.realpath(directory)
+    return path == directory or path.startswith(directory + b"/")
+
+
+def set_modes(repository: Repository, modes: Mapping[bytes, int | None], executable: Collection[bytes]) -> None:
+    """Give paths their permission bits; None stands for what git and the umask give. A directory ends in `/`."""
+    umask = os.umask(0o077)
+    os.umask(umask)
+    for path, mode in modes.items():
+        full = repository.at(path.rstrip(b"/"))
+        if mode is None:
+            mode = (0o777 if path.endswith(b"/") or path in executable else 0o666) & ~umask
+        try:
+            if not os.path.islink(full) and stat.S_IMODE(os.lstat(full).st_mode) != mode:
+                os.chmod(full, mode)
+        except FileNotFoundError:
+            continue  # verification names it
+
+
+def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
+    """Make empty directories."""
+    for path in paths:
+        os.makedirs(repository.at(path), exist_ok=True)
+
+
+def remove_directories(repository: Repository, paths: Iterable[bytes]) -> None:
+    """Remove directories that are empty, the caller's own apart, and the parents that this leaves empty, if they were listed."""
+    cwd = os.path.realpath(repository.cwd)
+    for path in sorted(paths, reverse=True):
+        full = repository.at(path)
+        if not (cwd == full or cwd.startswith(full + b"/")):
+            try:
+                os.rmdir(full)
+            except OSError:
+                continue  # no longer empty, or not ours to remove: it stays, and verification tells

@@ -1,0 +1,43 @@
+"""Staged content, for the validation before a commit. Reads blobs; never a file, an index or a stash is touched."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.repo.gateway import split
+from gitckpt.repo.repository import discover
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What a file must hold to be worth reading as protocol: the marker, in ASCII or full width.
+MARKERS = (b"===", "＝＝＝".encode())
+
+#: Bytes over which a staged file is data and no transcript.
+LARGEST = 32 * 1024 * 1024
+
+
+def staged_contents() -> Iterator[tuple[str, bytes]]:
+    """Name and content of every staged file that may hold blocks, as it would be committed.
+
+    A `git commit -a` or `git commit PATH` prepares an index of its own and names it in the environment of its hooks.
+    """
+    index = os.environ.get("GIT_INDEX_FILE", "")
+    repository = discover()
+    git = repository.git
+    if index and os.path.realpath(os.fsencode(index)).startswith(repository.common_dir + b"/"):
+        git = git.view(GIT_INDEX_FILE=os.path.realpath(os.fsencode(index)))
+    base = (
+        "HEAD"
+        if git.succeeds("rev-parse", "-q", "--verify", "HEAD")
+        else git.text("hash-object", "-t", "tree", "--stdin")
+    )
+    command = ("diff-index", "--cached", "-r", "-z", "--no-renames", "--diff-filter=AMT", base)
+    fields = split(git.run(*command))
+    for head, path in zip(fields[::2], fields[1::2], strict=True):
+        _, mode, _, oid, _ = head.lstrip(b":").split(b" ")
+        if mode in (b"100644", b"100755") and int(git.text("cat-file", "-s", oid)) <= LARGEST:
+            content = git.run("cat-file", "blob", oid)
+            if any(marker in content for marker in MARKERS) and b"\0" not in content:
+                yield os.fsdecode(path), content

@@ -1,0 +1,161 @@
+"""One work tree, opened for writing: its lock, its private git, its snapshots, and the journal that events are written to."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from gitckpt.config import Settings, read_settings
+from gitckpt.repo.journal import NOBODY, Journal, Writer
+from gitckpt.repo.lock import WorkTreeLock
+from gitckpt.repo.private import private_git
+from gitckpt.repo.repository import Repository, line_ref, tag_ref
+from gitckpt.repo.snapshot import Snapshot, Snapshotter
+from gitckpt.repo.trees import Change, with_changes
+from gitckpt.trajectory.events import Event
+from gitckpt.trajectory.paths import path_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from gitckpt.repo.staging import Staging
+
+
+class WorkTree:
+    """A work tree that is recorded or rolled back. Hold `lock` around everything that takes a snapshot or moves a ref."""
+
+    def __init__(self, repository: Repository, say: Callable[[str], None] | None = None) -> None:
+        self.repository = repository
+        self.settings = _settings(repository)
+        self.raw = private_git(repository, self.settings)
+        self.lock = WorkTreeLock(repository.private_dir, say)
+        self.journal = Journal(repository)
+        self.writer = Writer(repository, self.raw, _author(self.settings), durable=self.settings.durable)
+        self.snapshotter = Snapshotter(repository, self.raw, self.settings)
+        self._tips: dict[str, Event] = {}
+
+    def close(self) -> None:
+        """Keep what was learnt for the next process."""
+        with self.lock:
+            self.snapshotter.close()
+
+    def tips(self, commits: set[str]) -> dict[str, Event]:
+        """The events at these commits. Those of other sessions' commits are left out."""
+        unknown = commits - set(self._tips)
+        if unknown:
+            self._tips = {event.commit: event for event in self.journal.at(unknown)} | self._tips
+        return {commit: self._tips[commit] for commit in commits if commit in self._tips}
+
+    def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str]) -> Event:
+        """The event with its place in history: sequence number, time, parents, and what the record says of git.
+
+        `lines` are those of its session as they are now, name → commit.
+        """
+        tips = self.tips(set(lines.values()))
+        tip = lines.get(event.line, "")
+        event.seq = 1 + max((other.seq for other in tips.values()), default=0)
+        event.at = _now()
+        event.worktree = self.repository.name
+        document = event.document
+        document["git"] = _git_record(snapshot)
+        document["coverage"] = {
+            "missing": [{"path": path_data(p), "reason": r} for p, r in sorted(snapshot.missing.items())]
+        }
+        document["modes"] = {f"{mode:o}": paths for mode, paths in _by_mode(snapshot.modes).items()}
+        document["empty"] = [path_data(path) for path in sorted(snapshot.empty)]
+        event.flag = _flag(document, len(snapshot.missing))
+        event.parents = (tip or self.writer.root(), *self._bound(snapshot, tips.get(tip), document["git"]))
+        return event
+
+    def _bound(self, snapshot: Snapshot, before: Event | None, record: dict[str, Any]) -> list[str]:
+        """Further parents: what binds the event to the user's commit and keeps that, and his staging area, from gc."""
+        bound = []
+        head = snapshot.head.commit
+        if head and (before is None or before.git.get("head") != head):
+            bound.append(head)
+        staging = snapshot.staging
+        if staging and (staging.unmerged or staging.tree not in (snapshot.head.tree, snapshot.tree)):
+            record["staging"]["commit"] = commit = self._staging_commit(staging)
+            bound.append(commit)
+        return bound
+
+    def _staging_commit(self, staging: Staging) -> str:
+        """A commit that holds the staging area's tree, over one that holds its unmerged stages. The same area, the same commit."""
+        parents = []
+        if staging.unmerged:
+            rows = [Change.addition(mode, oid, b"%s/%s" % (stage, path)) for mode, oid, stage, path in staging.unmerged]
+            empty = self.raw.text("hash-object", "-t", "tree", "-w", "--stdin")
+            tree = with_changes(self.repository, self.raw, empty, rows)
+            parents = [self.writer.commit(tree, [], "gitckpt: unmerged stages\n", NOBODY, NOBODY)]
+        return self.writer.commit(staging.tree, parents, "gitckpt: staging area\n", NOBODY, NOBODY)
+
+    def publish(
+        self, event: Event, snapshot: Snapshot, lines: dict[str, str], *, tags: tuple[str, ...] = (), opened: str = ""
+    ) -> Event:
+        """Write the event and move its line to it, in one transaction; `tags` are ids to tag it with.
+
+        `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`.
+        """
+        seconds = int(time.time())
+        event.commit = self.writer.write(event, snapshot.tree, seconds)
+        null = self.repository.null_oid
+        updates = [(line_ref(event.session, event.line), event.commit, lines.get(event.line, null))]
+        updates += [(tag_ref(event.session, id), event.commit, "") for id in tags]
+        if opened and event.opens:
+            updates.append((line_ref(event.session, opened), event.opens["at"], null))
+        self.writer.publish(updates, f"gitckpt: {event.kind}")
+        self._tips[event.commit] = event
+        if opened and event.opens:
+            lines[opened] = event.opens["at"]
+        return event
+
+
+def _flag(document: dict[str, Any], missing: int) -> str:
+    words = ["unterminated"] if document.get("unterminated") else []
+    if missing:
+        words.append(f"{missing} {'path' if missing == 1 else 'paths'} not covered")
+    return ", ".join(words)
+
+
+def _settings(repository: Repository) -> Settings:
+    output = repository.user_git().run("config", "--list", "-z", "--includes")
+    return read_settings(repository.work_tree, output, os.environ)
+
+
+def _author(settings: Settings) -> str:
+    name = "".join(c for c in settings.author_name if c.isprintable() and c not in "<>").strip()
+    email = "".join(c for c in settings.author_email if c.isprintable() and c not in "<> ")
+    return f"{name} <{email}>" if name else ""
+
+
+def _now() -> str:
+    """The time in UTC, RFC 3339, to the microsecond."""
+    nanoseconds = time.time_ns()
+    moment = time.gmtime(nanoseconds // 1_000_000_000)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", moment) + f".{nanoseconds // 1000 % 1_000_000:06d}Z"
+
+
+def _git_record(snapshot: Snapshot) -> dict[str, Any]:
+    head, staging = snapshot.head, snapshot.staging
+    record: dict[str, Any] = {"head": head.commit, "branch": head.branch}
+    if head.operation:
+        record["operation"], record["operation_state"] = head.operation, head.operation_state
+    if staging:
+        record["staging"] = {"tree": staging.tree}
+        if staging.unmerged:
+            record["staging"]["unmerged"] = [
+                [mode.decode(), oid.decode(), int(stage), path_data(path)]
+                for mode, oid, stage, path in staging.unmerged
+            ]
+        if staging.intended:
+            record["staging"]["intended"] = [path_data(path) for path in staging.intended]
+    return record
+
+
+def _by_mode(modes: dict[bytes, int]) -> dict[int, list[Any]]:
+    grouped: dict[int, list[Any]] = {}
+    for path, mode in sorted(modes.items()):
+        grouped.setdefault(mode, []).append(path_data(path))
+    return grouped

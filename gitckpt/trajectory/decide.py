@@ -1,0 +1,125 @@
+"""From a block to an event: what is recorded, where, and under which name. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from gitckpt.protocol.ids import canonical, is_legal
+from gitckpt.trajectory.events import Event
+from gitckpt.trajectory.session import MAIN, Session, line_number
+
+if TYPE_CHECKING:
+    from gitckpt.protocol.blocks import Block
+
+
+def event_of(block: Block, session: Session) -> Event:
+    """The event that records a block on the session's active line. The caller gives it its place in history."""
+    line = session.active_line if session.lines else MAIN
+    document: dict[str, Any] = {"fields": dict(block.fields)}
+    if not block.terminated:
+        document["unterminated"] = True
+    id = _id(block, session)
+    return Event(
+        kind=block.kind, session=session.id, line=line, seq=0, at="", id=id, written=block.written[:200],
+        phase=str(block.fields.get("phase") or ""), next=str(block.fields.get("next") or ""),
+        subject=subject(block, id), document=document,
+    )  # fmt: skip
+
+
+def _id(block: Block, session: Session) -> str | None:
+    match block.kind:
+        case "final":
+            return None
+        case "retry":
+            return f"R{1 + sum(event.kind == 'retry' for event in session.events)}"
+        case "summary":
+            return block.id or f"S{1 + sum(event.kind == 'summary' for event in session.events)}"
+    return block.id if block.id and is_legal(block.id) else generated_id(block.written)
+
+
+def generated_id(written: str) -> str:
+    """A safe id for a checkpoint whose own is none; the same text gives the same id."""
+    return "x" + hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:10]
+
+
+def next_checkpoint_id(session: Session) -> str:
+    """The id for a checkpoint that nobody named: one more than the highest number so far."""
+    numbers = [int(e.id[1:]) for e in session.events if e.kind == "checkpoint" and e.id and _numbered(e.id)]
+    return f"C{max(numbers, default=0) + 1}"
+
+
+def _numbered(id: str) -> bool:
+    return id[:1] == "C" and id[1:].isascii() and id[1:].isdigit() and len(id) < 12
+
+
+def subject(block: Block, id: str | None) -> str:
+    """The first line of the commit message: a checkpoint's id, phase and first thing done."""
+    fields = block.fields
+    match block.kind:
+        case "checkpoint":
+            done = fields.get("done") or [fields.get("next") or "no word of what was done"]
+            phase = fields.get("phase_written") or fields.get("phase")
+            first = done[0] if isinstance(done, list) else str(done)
+            return f"{id} {phase}: {first}" if phase else f"{id}: {first}"
+        case "summary":
+            covers = fields.get("covers") or []
+            span = f" ({covers[0]}-{covers[-1]})" if covers else ""
+            return f"{id}{span}: {fields.get('text') or ''}"
+        case "retry":
+            return (
+                f"{id} from {fields.get('from')}: {_words(fields.get('reason'))} → {_words(fields.get('new_strategy'))}"
+            )
+    return f"final: {fields.get('result') or 'done'}"
+
+
+def _words(value: object) -> str:
+    return "; ".join(map(str, value)) if isinstance(value, list) else str(value or "?")
+
+
+class Fork:
+    """Where a RETRY forks: `at` is the event that the new line starts at; `answers_to` further ids of the retry; `exact` says that
+    the checkpoint it names is on record."""
+
+    __slots__ = ("answers_to", "at", "exact")
+
+    def __init__(self, at: Event, answers_to: list[str], *, exact: bool) -> None:
+        self.at, self.answers_to, self.exact = at, answers_to, exact
+
+
+def fork_of(written: str, session: Session) -> Fork | None:
+    """Where a RETRY from `written` forks in this session; None where nothing is on record to fork from.
+
+    A checkpoint that never reported is stood for by the nearest earlier one, and the retry answers to its name.
+    """
+    named = named_checkpoint(written, session)
+    if named is not None:
+        return Fork(named, [], exact=True)
+    chain = session.on_line(session.active_line) or session.events
+    checkpoints = [event for event in chain if event.kind == "checkpoint"]
+    id = canonical(written) or ""
+    earlier = [
+        e for e in checkpoints if _numbered(id) and _numbered(e.id or "") and int((e.id or "")[1:]) < int(id[1:])
+    ]
+    starts = [event for event in chain if event.kind == "start"]
+    candidates = earlier or checkpoints or starts or chain
+    if not candidates:
+        return None
+    return Fork(candidates[-1], [id] if is_legal(id) else [], exact=False)
+
+
+def named_checkpoint(written: str, session: Session) -> Event | None:
+    """The checkpoint that goes by this name: the newest on the active line, else in the session; a commit id names its event."""
+    event = session.event(written.strip())
+    if event is not None:
+        return event
+    id = canonical(written)
+    if id is None:
+        return None
+    found = session.named(id, session.active_line) or session.named(id)
+    return found[0] if found else None
+
+
+def next_line(session: Session, why: str) -> str:
+    """The name for a line to be opened: `retry-2`, `rollback-3`; the number is one more than any before it."""
+    return f"{why}-{max((line_number(line) for line in session.lines), default=0) + 1}"
