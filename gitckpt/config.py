@@ -1,4 +1,5 @@
-"""What a person or a repository may set: `.gitckpt.yaml` at the root of the work tree, and `gitckpt.*` in git's configuration over it.
+"""What a person or a repository may set: `.gitckpt.yaml` at the root of the work tree, and `gitckpt.*` in git's
+configuration over it.
 
 A repository's own file can never make gitckpt run a command: no setting of it names one.
 """
@@ -21,10 +22,9 @@ MIB = 1024 * 1024
 class Settings:
     """All settings of one repository, with their defaults.
 
-    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync; `freeze` is
-    auto, on or off; `on_retry` is fork or restore, or "" for the command's own default. The rest comes from git's configuration:
-    who records, and how git looks at names and ignore rules here.
-    """
+    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync;
+    `freeze` is auto, on or off; `on_retry` is fork or restore, or "" for the command's own default. The rest comes from
+    git's configuration: who records, and how git looks at names and ignore rules here."""
 
     __slots__ = (
         "author_email", "author_name", "durable", "excludes_file", "freeze", "ignore_case", "include", "max_file_size",
@@ -46,7 +46,8 @@ class Settings:
 
 
 def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str]) -> Settings:
-    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`. Raises UsageError that names key and line."""
+    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`. Raises UsageError that names key
+    and line."""
     settings = Settings()
     path = os.path.join(work_tree, FILE)
     if os.path.lexists(path):

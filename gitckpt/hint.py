@@ -1,4 +1,5 @@
-"""`rollback --hint`: what a step's rollback_hint asks for, as a wish that the restorer carries out. Nothing of it is ever run."""
+"""`rollback --hint`: what a step's rollback_hint asks for, as a wish that the restorer carries out. Nothing of it is
+ever run."""
 
 from __future__ import annotations
 
@@ -68,7 +69,8 @@ def _name(event: Event) -> str:
 
 
 def _target(restorer: Restorer, event: Event, named: str | None) -> Event:
-    """The checkpoint that the hint names, looked up on the step's own line first; without one, the state before the step."""
+    """The checkpoint that the hint names, looked up on the step's own line first; without one, the state before the
+    step."""
     session = restorer.tree.journal.session(event.session)
     before = session.chain(event.commit)[:-1]
     if named is None:

@@ -8,7 +8,7 @@ import string
 import time
 from typing import TYPE_CHECKING, Any
 
-from gitckpt.errors import Refused
+from gitckpt.errors import GitFailed, Refused
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
 from gitckpt.trajectory.decide import event_of, fork_of, next_checkpoint_id, next_line
@@ -35,8 +35,10 @@ def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
 class Recorder:
     """Records into one session of a work tree.
 
-    Without a name it goes on with the work tree's current session while that is open, or opens one. `alone` opens one in any case,
-    and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is answered with;
+    Without a name it goes on with the work tree's current session while that is open, or opens one. `alone` opens one
+    in any case,
+    and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is
+    answered with;
     without it history forks and files stay as they are. `agent` goes into the record of the session's start.
     """
 
@@ -68,17 +70,29 @@ class Recorder:
 
     def record(self, block: Block) -> Event:
         """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded."""
-        with self.tree.lock:
-            snapshot = self._take()
-            session = self._place() or self._open(snapshot)
+
+        def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(block, session)
             return self._retry(event, snapshot, session) if block.kind == "retry" else self.append(event, snapshot)
 
-    def save(self, text: str) -> Event:
-        """A checkpoint by hand."""
+        return self._written(write)
+
+    def _written(self, write: Callable[[Snapshot, Session], Event]) -> Event:
+        """Take a snapshot and write an event; once more where another process has moved a ref of the session since."""
         with self.tree.lock:
             snapshot = self._take()
-            session = self._place() or self._open(snapshot)
+            known = self._session
+            try:
+                return write(snapshot, self._place() or self._open(snapshot))
+            except GitFailed:
+                if known is None or self._reload(known.id) is known:
+                    raise
+                return write(snapshot, self._place() or self._open(snapshot))
+
+    def save(self, text: str) -> Event:
+        """A checkpoint by hand."""
+
+        def write(snapshot: Snapshot, session: Session) -> Event:
             fields = {"phase": "implement", "done": [text]} if text else {}
             block = Block("checkpoint", next_checkpoint_id(session), "", fields)
             event = event_of(block, session)
@@ -87,21 +101,19 @@ class Recorder:
             event.document["by_hand"] = True
             return self.append(event, snapshot)
 
+        return self._written(write)
+
     def note(self, kind: str, subject: str, document: Mapping[str, Any]) -> Event:
         """An event without a block: `end`, `auto`, `note`."""
-        with self.tree.lock:
-            snapshot = self._take()
-            session = self._place() or self._open(snapshot)
+
+        def write(snapshot: Snapshot, session: Session) -> Event:
+            line = session.active_line if session.lines else MAIN
             event = Event(
-                kind=kind,
-                session=session.id,
-                line=session.active_line,
-                seq=0,
-                at="",
-                subject=subject,
-                document=dict(document),
+                kind=kind, session=session.id, line=line, seq=0, at="", subject=subject, document=dict(document)
             )
             return self.append(event, snapshot)
+
+        return self._written(write)
 
     def append(self, event: Event, snapshot: Snapshot, opened: str = "") -> Event:
         """Publish an event at the tip of its line. The caller holds the lock."""
@@ -124,6 +136,8 @@ class Recorder:
         line = next_line(session, "retry")
         event.document["opens"] = {"session": session.id, "line": line, "at": fork.at.commit}
         event.document["answers_to"] = fork.answers_to
+        if fork.answers_to:
+            event.subject = event.subject.replace(" from ", f" (for {fork.answers_to[0]}) from ", 1)
         if fork.exact and self.restore is not None:
             return self.restore(self, event, fork.at)
         self.append(event, snapshot, opened=line)
@@ -131,9 +145,10 @@ class Recorder:
         return event
 
     def _place(self) -> Session | None:
-        """The session to record into, as it is now: others may have recorded, or rolled back, since the last event."""
+        """The session to record into. That others have recorded in it, or rolled back, shows when a ref is to be
+        moved."""
         if self._session is not None:
-            return self._reload(self._session.id)
+            return self._session
         if self._name is not None:
             return self._named(self._name)
         return None if self._alone else self._current()

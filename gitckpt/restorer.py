@@ -1,8 +1,9 @@
-"""The way back: plan, record the present, write, verify. Rollback, undo, redo and a RETRY that restores are one mechanism.
+"""The way back: plan, record the present, write, verify. Rollback, undo, redo and a RETRY that restores are one
+mechanism.
 
-A line is opened at an event, and the work tree is made to match it. The present state is on record before the first write, so each
-of them can be taken back; the line is opened after the last, so that one that was interrupted is found again.
-"""
+A line is opened at an event, and the work tree is made to match it. The present state is on record before the first
+write, so each of them can be taken back; the line is opened after the last, so that one that was interrupted is found
+again."""
 
 from __future__ import annotations
 
@@ -40,9 +41,9 @@ INDEX_PATIENCE = 2.0
 class Wish:
     """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
 
-    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD. `operation` is rollback, undo, redo, retry,
-    continue or abort; `safety` the commit that undo goes back to, where it is not this operation's own event.
-    """
+    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD. `operation`
+    is rollback, undo, redo, retry, continue or abort; `safety` the commit that undo goes back to, where it is not this
+    operation's own event."""
 
     target: Event
     scope: str = "staged"
@@ -189,7 +190,8 @@ class Restorer:
     # -- doing
 
     def check(self, prepared: Prepared) -> None:
-        """Raise Refused where the plan cannot be carried out without losing something, or where it could not be finished."""
+        """Raise Refused where the plan cannot be carried out without losing something, or where it could not be
+        finished."""
         blocked = prepared.plan.blocked
         if blocked and not prepared.wish.keep:
             listed = "\n".join(f"  {os.fsdecode(step.path)}: {step.reason}" for step in blocked[:20])
@@ -228,7 +230,8 @@ class Restorer:
             )
 
     def apply(self, prepared: Prepared, *, recorder: Recorder | None = None, retry: Event | None = None) -> Outcome:
-        """Carry the plan out. Raises Negative where the work tree is then not as planned; the safety event is on record."""
+        """Carry the plan out. Raises Negative where the work tree is then not as planned; the safety event is on
+        record."""
         self.check(prepared)
         event, line = self._record_safety(prepared, recorder, retry)
         self._write(prepared)
@@ -409,7 +412,8 @@ class Restorer:
         return Wish(target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation, title=title)
 
     def wish_after_interruption(self, *, abort: bool) -> Wish:
-        """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is none."""
+        """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is
+        none."""
         state, events = self.operations()
         begun = state.interrupted
         if begun is None:

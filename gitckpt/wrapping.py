@@ -1,6 +1,8 @@
-"""`wrap`: an agent's output passed through untouched, its blocks recorded as they come, its start and its end on record.
+"""`wrap`: an agent's output passed through untouched, its blocks recorded as they come, its start and its end on
+record.
 
-Whatever goes wrong with recording, the agent runs and its exit status is kept; the person is told at the start and at the end.
+Whatever goes wrong with recording, the agent runs and its exit status is kept; the person is told at the start and at
+the end.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 
 class Wrapping:
-    """One agent under `wrap`. `say` tells the person; `freeze` is auto, on or off; `on_retry` fork, restore or "" (as configured)."""
+    """One agent under `wrap`. `say` tells the person; `freeze` is auto, on or off; `on_retry` fork, restore or "" (as
+    configured)."""
 
     def __init__(self, command: Sequence[str], say: Say, *, freeze: str, on_retry: str, session: str | None) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -23,7 +23,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 All = Annotated[bool, typer.Option("--all", help="All sessions of this work tree.")]
 SessionName = Annotated[str | None, typer.Option("--session", help="The session to record into, or to show.")]
 Id = Annotated[str, typer.Argument(help="C6, 6, C6~1, C6@main, SESSION/C6, start, last, or a commit id.")]
-Language = Annotated[str, typer.Option("--lang", help="zh or en.")]
+Language = Annotated[Literal["zh", "en"], typer.Option("--lang", help="The language of the protocol prompt.")]
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -179,7 +179,8 @@ def rollback(
     resume: Annotated[bool, typer.Option("--continue", help="Finish a rollback that was interrupted.")] = False,
     abort: Annotated[bool, typer.Option("--abort", help="Take back a rollback that was interrupted.")] = False,
 ) -> None:
-    """Make the work tree what it was at a checkpoint, exactly. The present state is recorded first; `undo` brings it back."""
+    """Make the work tree what it was at a checkpoint, exactly. The present state is recorded first; `undo` brings it
+    back."""
     from gitckpt.cli.rollback import rollback as command
 
     _end(

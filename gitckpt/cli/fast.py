@@ -1,8 +1,7 @@
 """The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `record`.
 
-The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes included, goes to
-typer, so that the command line stays one.
-"""
+The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes
+included, goes to typer, so that the command line stays one."""
 
 from __future__ import annotations
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from gitckpt.cli import render
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.protocol.prompt import Language
 
-def prompt(*, task: str = "", language: str = "zh", resume: bool = False) -> int:
+
+def prompt(*, task: str = "", language: Language = "zh", resume: bool = False) -> int:
     """Print the prompt that teaches an agent the protocol; with `resume`, with what it has done so far."""
     from gitckpt.protocol.prompt import protocol_prompt
 

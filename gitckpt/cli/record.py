@@ -24,8 +24,8 @@ CHUNK = 65536
 def record(file: str = "-", *, channel: str = "plain", session: str | None = None, on_retry: str | None = None) -> int:
     """Record every block of the input; 0 where each is on record, 1 where one was no block that can be recorded.
 
-    A RETRY that names a recorded checkpoint puts the work tree back to it (`on_retry` restore), or leaves the files (fork).
-    """
+    A RETRY that names a recorded checkpoint puts the work tree back to it (`on_retry` restore), or leaves the files
+    (fork)."""
     from gitckpt.restorer import restore_for_retry
 
     if channel != "plain":

@@ -6,12 +6,16 @@ from gitckpt.cli import render
 from gitckpt.config import choice
 from gitckpt.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.protocol.prompt import Language
+
 
 def wrap(
     command: list[str],
     *,
     task: str | None = None,
-    language: str = "zh",
+    language: Language = "zh",
     freeze: str = "",
     on_retry: str = "",
     channel: str = "plain",
@@ -33,7 +37,7 @@ def wrap(
     return Wrapping(_filled(command, task, language), say, freeze=freeze, on_retry=on_retry, session=session).run()
 
 
-def _filled(command: list[str], task: str | None, language: str) -> list[str]:
+def _filled(command: list[str], task: str | None, language: Language) -> list[str]:
     """The command with `{prompt}` replaced by the protocol prompt for the task."""
     if task is None:
         return command

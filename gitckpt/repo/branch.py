@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 
 def move_head(repository: Repository, now: Head, then: dict[str, Any], why: str) -> tuple[str, ...]:
-    """Put HEAD, and the branch it was on, where the record `then` has them; the commits that this leaves behind, newest first."""
+    """Put HEAD, and the branch it was on, where the record `then` has them; the commits that this leaves behind, newest
+    first."""
     commit, branch = then.get("head"), then.get("branch")
     if (now.commit, now.branch) == (commit, branch):
         return ()

@@ -1,8 +1,7 @@
 """What one snapshot learnt that the next need not learn again. All of it is tied to the private index by its stat data.
 
-In memory while a process records, in `scan.json` between processes. A cache that does not fit the index is dropped; one that is
-damaged too.
-"""
+In memory while a process records, in `scan.json` between processes. A cache that does not fit the index is dropped; one
+that is damaged too."""
 
 from __future__ import annotations
 
@@ -28,11 +27,11 @@ VERSION = 1
 
 
 class ScanCache:
-    """`directories`; `modes`: remarkable permission bits by path; `tree` of the last snapshot; the user's `staging` area.
+    """`directories`; `modes`: remarkable permission bits by path; `tree` of the last snapshot, and what it is
+    `missing`; the user's `staging` area.
 
-    `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the index may hold
-    paths that a rule ignores by now, or lack some that the user tracks all the same.
-    """
+    `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
+    index may hold paths that a rule ignores by now, or lack some that the user tracks all the same."""
 
     def __init__(self, repository: Repository, raw: Git) -> None:
         self._repository, self._raw = repository, raw
@@ -47,6 +46,7 @@ class ScanCache:
         self.tracked: set[bytes] | None = None
         self.tree = ""
         self.unreconciled = True
+        self.missing: dict[bytes, str] = {}
         self.staging_key: tuple[int, ...] | None = None
         self.staging: Staging | None = None
 
@@ -61,6 +61,10 @@ class ScanCache:
     def closed_directories(self) -> list[bytes]:
         """Directories that nothing may be recorded from: other repositories, and those without access."""
         return [path for path, d in self.directories.known.items() if d.boundary or d.unreadable]
+
+    def is_directory(self, path: bytes) -> bool:
+        """Whether the path is a directory that has been looked at."""
+        return path in self.directories.known
 
     def note_modes(self, changes: Changes, plain: frozenset[int]) -> None:
         """Bring `modes` and `tracked` up to date after a snapshot."""
@@ -101,6 +105,7 @@ class ScanCache:
             "index": self.index_key,
             "tree": self.tree,
             "unreconciled": self.unreconciled,
+            "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
             "tracked": [os.fsdecode(path) for path in self.tracked or ()],
             "directories": {os.fsdecode(p): d.as_list() for p, d in self.directories.known.items()},
@@ -140,6 +145,7 @@ class ScanCache:
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
         self.tree, self.unreconciled = str(document["tree"]), bool(document["unreconciled"])
+        self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
         self.modes_known = True
         self.index_key = tuple(document["index"])
 

@@ -1,8 +1,9 @@
-"""What git's index does not know about a work tree: empty directories, special files, other repositories, directories without access.
+"""What git's index does not know about a work tree: empty directories, special files, other repositories, directories
+without access.
 
-A directory whose modification time is as it was has the entries it had, so a second look costs one `lstat` for each directory and not
-one for each file. Ignored directories are not entered; which they are is asked of git, and kept until a rule changes.
-"""
+A directory whose modification time is as it was has the entries it had, so a second look costs one `lstat` for each
+directory and not one for each file. Ignored directories are not entered; which they are is asked of git, and kept until
+a rule changes."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device"
 
 
 class Directory:
-    """One directory as last seen. `stamp` is its modification time in ns, 0 where it must be read again; `mode` its permission bits."""
+    """One directory as last seen. `stamp` is its modification time in ns, 0 where it must be read again; `mode` its
+    permission bits."""
 
     __slots__ = ("boundary", "children", "empty", "mode", "rules", "special", "stamp", "unreadable")
 
@@ -60,21 +62,23 @@ class Directory:
 class Directories:
     """All directories of a work tree that are not ignored. `look()` brings them up to date.
 
+    `changed` are those in which entries may have come or gone since the look before; elsewhere no file can be new.
     Paths are relative to the work tree, `b""` is its root.
     """
 
     def __init__(self, work_tree: bytes, raw: Git, excluded: Iterable[bytes] = ()) -> None:
         self._work_tree, self._raw, self._excluded = work_tree, raw, frozenset(excluded)
         self.known: dict[bytes, Directory] = {}
+        self.changed: set[bytes] = set()
         self.ignored: set[bytes] = set()
         self.rules: dict[str, tuple[int, ...]] = {}
 
     def look(self, tracked: set[bytes], rule_files: Iterable[bytes]) -> bool:
         """Bring `known` up to date; whether an ignore rule changed since the last look.
 
-        `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute paths of the
-        rule files outside the work tree.
-        """
+        `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute
+        paths of the rule files outside the work tree."""
+        self.changed = set()
         self._walk(tracked)
         rules = self._rule_stamps(rule_files)
         changed = rules != self.rules
@@ -90,7 +94,10 @@ class Directories:
             unknown: list[bytes] = []
             following: list[bytes] = []
             for path in level:
-                directory = seen[path] = self._read(path, self.known.get(path))
+                before = self.known.get(path)
+                directory = seen[path] = self._read(path, before)
+                if directory is not before:
+                    self.changed.add(path)
                 if directory.boundary:
                     continue
                 for name in directory.children:

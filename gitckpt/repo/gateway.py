@@ -1,13 +1,14 @@
 """One gateway to git: every call is made here, with its surroundings pinned and its exit status looked at.
 
-Pinned means: no `GIT_*` variable of the caller's, the C locale, no prompt, no pager, no hook, no file-system monitor, no replaced
-objects; an explicit git directory, work tree, index and object store. Output goes to an unnamed file and not to a pipe, so that
-neither a full pipe nor a daemon that a child of git leaves behind with our end in its hands can make us wait.
-"""
+Pinned means: no `GIT_*` variable of the caller's, the C locale, no prompt, no pager, no hook, no file-system monitor,
+no replaced objects; an explicit git directory, work tree, index and object store. Output goes to an unnamed file and
+not to a pipe, so that neither a full pipe nor a daemon that a child of git leaves behind with our end in its hands can
+make us wait."""
 
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 
 from gitckpt.errors import GitFailed
@@ -110,9 +111,10 @@ class Call:
         os.close(self._stderr)
 
     def wait(self, limit: float = TIME_LIMIT) -> bytes:
-        """What the call printed on standard output. Raises GitFailed if it failed, was killed, or ran over `limit` seconds."""
+        """What the call printed on standard output. Raises GitFailed if it failed, was killed, or ran over `limit`
+        seconds."""
         try:
-            self.status = self._child.wait(limit)
+            self.status = _wait(self._child, limit)
         except subprocess.TimeoutExpired as error:
             self._child.kill()
             self._child.wait()
@@ -142,6 +144,27 @@ class Call:
         return self.stderr.decode("utf-8", "replace").strip()[:600] or "it said nothing"
 
 
+def _wait(child: subprocess.Popen[bytes], limit: float) -> int:
+    """Its exit status. Raises TimeoutExpired after `limit` seconds.
+
+    `Popen.wait` with a limit looks every few milliseconds; most of our calls are over before it looks again.
+    """
+    if not hasattr(os, "pidfd_open"):
+        return child.wait(limit)
+    try:
+        descriptor = os.pidfd_open(child.pid)
+    except OSError:
+        return child.wait(limit)
+    try:
+        poll = select.poll()
+        poll.register(descriptor, select.POLLIN)
+        if not poll.poll(limit * 1000):
+            raise subprocess.TimeoutExpired(child.args, limit)
+    finally:
+        os.close(descriptor)
+    return child.wait()
+
+
 def _input(data: bytes) -> int:
     if not data:
         return subprocess.DEVNULL
@@ -164,8 +187,8 @@ def _not_started(error: OSError, cwd: bytes) -> GitFailed:
 class Git:
     """git with its surroundings fixed: `Git(cwd, variables, config)`.
 
-    `variables` are the `GIT_*` variables that this view of the repository needs, `config` further `name=value` settings.
-    """
+    `variables` are the `GIT_*` variables that this view of the repository needs, `config` further `name=value`
+    settings."""
 
     def __init__(
         self,

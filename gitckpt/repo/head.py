@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+import time
+
+from gitckpt.repo.staging import stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +14,9 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.gateway import Call
     from gitckpt.repo.repository import Repository
+
+#: Nanoseconds within which a file may be written twice and keep its stat data.
+RACY = 50_000_000
 
 #: Files that show an operation in progress, and say how far it is.
 OPERATIONS = (
@@ -24,10 +30,11 @@ OPERATIONS = (
 
 
 class Head:
-    """`commit` and `tree` that HEAD names, None before the first commit; `branch` without `refs/heads/`, None when detached.
+    """`commit` and `tree` that HEAD names, None before the first commit; `branch` without `refs/heads/`, None when
+    detached.
 
-    `operation` is the name of what is under way (`merge`, `rebase`, …) or None, and `operation_state` tells two states of it apart.
-    """
+    `operation` is the name of what is under way (`merge`, `rebase`, …) or None, and `operation_state` tells two states
+    of it apart."""
 
     __slots__ = ("branch", "commit", "operation", "operation_state", "tree")
 
@@ -49,18 +56,41 @@ class Head:
         )  # fmt: skip
 
 
-def start_head(repository: Repository) -> Call:
-    """Ask git for HEAD; go on meanwhile."""
-    command = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
-    return repository.git.start(*command, data=b"HEAD\nHEAD^{tree}\n")
+class Heads:
+    """Tells where HEAD is, and asks git only when a file that decides it has changed."""
 
+    def __init__(self, repository: Repository) -> None:
+        self._repository = repository
+        self._key: tuple[object, ...] = ()
+        self._oids: tuple[str | None, str | None] = (None, None)
 
-def read_head(repository: Repository, call: Call | None = None) -> Head:
-    """The answer to `start_head`, with branch and operation."""
-    rows = (call or start_head(repository)).wait().decode().split("\n")
-    oids = [row.split(" ")[0] if row.endswith((" commit", " tree")) else None for row in rows[:2]]
-    name, state = _operation(repository.git_dir)
-    return Head(oids[0], oids[1], _branch(repository), name, state)
+    def start(self) -> tuple[tuple[object, ...], Call | None]:
+        """Ask where HEAD is, and go on meanwhile; `read` takes the answer."""
+        key = self._stamp()
+        if key and key == self._key:
+            return key, None
+        command = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
+        return key, self._repository.git.start(*command, data=b"HEAD\nHEAD^{tree}\n")
+
+    def read(self, asked: tuple[tuple[object, ...], Call | None]) -> Head:
+        """HEAD with branch and operation."""
+        key, call = asked
+        if call is not None:
+            rows = call.wait().decode().split("\n")
+            oids = [row.split(" ")[0] if row.endswith((" commit", " tree")) else None for row in rows[:2]]
+            self._key, self._oids = key, (oids[0], oids[1])
+        return Head(*self._oids, _branch(self._repository), *_operation(self._repository.git_dir))
+
+    def _stamp(self) -> tuple[object, ...]:
+        """What changes when HEAD does; () where refs are no files, or were written too lately to tell."""
+        content = _read(self._repository.git_dir, "HEAD")
+        if content is None or content.startswith(b"ref: refs/heads/.invalid"):
+            return ()
+        name = content.removeprefix(b"ref: ").rstrip(b"\n")
+        files = (name, b"packed-refs") if content.startswith(b"ref: ") else ()
+        stamps = [stat_key(os.path.join(self._repository.common_dir, file)) for file in files]
+        young = any(stamp and time.time_ns() - stamp[0] < RACY for stamp in stamps)
+        return () if young else (content, *stamps)
 
 
 def _branch(repository: Repository) -> str | None:

@@ -1,8 +1,9 @@
-"""The private index: seeded once from the user's, then kept. It makes a snapshot cost what changed and not what is there.
+"""The private index: seeded once from the user's, then kept. It makes a snapshot cost what changed and not what is
+there.
 
-Entries are trusted by their stat data. So whatever is put into it must be as on disk, byte for byte: an entry whose blob may differ
-from the file (a filter, a line-end rule, a flag that tells git not to look) loses its stat data here and is read again.
-"""
+Entries are trusted by their stat data. So whatever is put into it must be as on disk, byte for byte: an entry whose
+blob may differ from the file (a filter, a line-end rule, a flag that tells git not to look) loses its stat data here
+and is read again."""
 
 from __future__ import annotations
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: Attributes under which a blob may differ from the file in any way, and those that only change line ends, and so the size.
+#: Attributes under which a blob may differ from the file in any way, and those that only change line ends, and so the
+#: size.
 ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
 

@@ -58,7 +58,8 @@ class Journal:
         return (parts[0], parts[2]) if len(parts) == 3 and parts[1] == "heads" else None
 
     def events(self, tips: Iterable[str], count: int | None = None) -> list[Event]:
-        """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is missing."""
+        """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is
+        missing."""
         return self._log(["--first-parent", *([f"-n{count}"] if count is not None else [])], sorted(set(tips)))
 
     def at(self, commits: Iterable[str]) -> list[Event]:
@@ -160,12 +161,15 @@ class Writer:
     def publish(self, updates: Sequence[tuple[str, str, str]], reason: str) -> None:
         """Move refs in one transaction: (name, new, old) each, where an empty `old` leaves the old value unlooked at.
 
-        The null object id as `old` asks that the ref be new, as `new` deletes it. Raises GitFailed, with nothing moved, where a
+        The null object id as `old` asks that the ref be new, as `new` deletes it; an empty `new` only looks at `old`.
+        Raises GitFailed, with nothing moved, where a
         ref is not what `old` says.
         """
         commands = [b"start"]
         for name, new, old in updates:
-            if new == self._repository.null_oid:
+            if not new:
+                commands.append(b"verify %s\0%s" % (name.encode(), old.encode()))
+            elif new == self._repository.null_oid:
                 commands.append(b"delete %s\0%s" % (name.encode(), old.encode()))
             else:
                 commands.append(b"update %s\0%s\0%s" % (name.encode(), new.encode(), old.encode()))

@@ -1,7 +1,7 @@
 """The lock on one work tree: recording, rollback and undo take turns.
 
-The kernel holds it (`flock`) and lets go when its owner dies, however it dies; the owner's pid is in the file for messages.
-"""
+The kernel holds it (`flock`) and lets go when its owner dies, however it dies; the owner's pid is in the file for
+messages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ PATIENCE = 120.0
 #: Seconds after which a waiting command says so.
 SILENCE = 2.0
 
-#: Seconds that a lock file without an owner in it, left beside our index by a git of ours, may still belong to a living one.
+#: Seconds that a lock file without an owner in it, left beside our index by a git of ours, may still belong to a living
+#: one.
 YOUNG = 10.0
 
 
@@ -88,7 +89,8 @@ class WorkTreeLock:
 
 
 def _remove_left_locks(directory: bytes) -> None:
-    """Remove lock files of a git child that was killed; they name no owner, and a young one may have a living one for a moment."""
+    """Remove lock files of a git child that was killed; they name no owner, and a young one may have a living one for a
+    moment."""
     for name in os.listdir(directory):
         if name.endswith(b".lock"):
             path = os.path.join(directory, name)

@@ -7,9 +7,8 @@
     session: "20261130-024512-k3f9"
     …
 
-The document begins with a header of one-line scalars in double quotes, which a list reads without a YAML parser; the rest is what
-PyYAML writes. The whole is plain YAML, and is read as such wherever more than a list is wanted.
-"""
+The document begins with a header of one-line scalars in double quotes, which a list reads without a YAML parser; the
+rest is what PyYAML writes. The whole is plain YAML, and is read as such wherever more than a list is wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is read.
+#: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is
+#: read.
 HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next")
 
 #: Columns of a subject; a longer one is cut.
@@ -106,9 +106,8 @@ def _escape(character: str) -> str:
 def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     """The event that a commit of ours holds; None for the root commit.
 
-    A message that is none of ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format keeps its
-    header and says `format`. Nothing is raised here: a list has to show what is wrong.
-    """
+    A message that is none of ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format
+    keeps its header and says `format`. Nothing is raised here: a list has to show what is wrong."""
     subject, _, text = message.partition("\n\n")
     if subject.rstrip() == ROOT:
         return None

@@ -1,8 +1,7 @@
 """Our own git directory beside the user's: raw bytes in, raw bytes out, whatever the user's configuration says.
 
-It shares the repository's object store, and has a configuration, attributes and an index of its own. All of it is a cache: what is
-missing, damaged or left by a killed git is made anew without a word.
-"""
+It shares the repository's object store, and has a configuration, attributes and an index of its own. All of it is a
+cache: what is missing, damaged or left by a killed git is made anew without a word."""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ CONFIG = """\
 	protectHFS = false
 	hooksPath = /dev/null
 	fsmonitor = false
-	splitIndex = false
+	splitIndex = true
 	untrackedCache = false
 	checkStat = default
 	trustctime = true
@@ -48,6 +47,8 @@ CONFIG = """\
 [index]
 	threads = true
 	sparse = false
+[splitIndex]
+	sharedIndexExpire = 1.hour.ago
 [gc]
 	auto = 0
 [extensions]

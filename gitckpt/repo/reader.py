@@ -1,4 +1,5 @@
-"""Looking at what is on record: sessions of this work tree, events by name, what each changed. Creates and changes nothing."""
+"""Looking at what is on record: sessions of this work tree, events by name, what each changed. Creates and changes
+nothing."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class Reader:
         return resolve(name, self.journal.sessions(everywhere=everywhere), self.journal.current())
 
     def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
-        """By commit, what each event changed against the one before it on its line. The first of a session changed nothing."""
+        """By commit, what each event changed against the one before it on its line. The first of a session changed
+        nothing."""
         known = {event.commit for session in sessions for event in session.events}
         pairs = [(event.commit, event.parent) for event in events if event.parent in known]
         found: dict[str, list[FileChange]] = {event.commit: [] for event in events}

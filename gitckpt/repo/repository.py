@@ -1,4 +1,5 @@
-"""Which repository this is, where its parts are, and whether gitckpt may work on it. Every ref name and path of ours is made here."""
+"""Which repository this is, where its parts are, and whether gitckpt may work on it. Every ref name and path of ours is
+made here."""
 
 from __future__ import annotations
 
@@ -37,10 +38,9 @@ def tag_ref(session: str, id: str) -> str:
 class Repository:
     """A repository seen from one work tree.
 
-    `work_tree` and `git_dir` are absolute; `git_dir` is that of this work tree, `common_dir` holds objects and refs for all work
-    trees. `name` tells the work trees of one repository apart: "" is the main one. `git` reads the user's repository and writes
-    our refs; it sees neither the user's own nor the system's configuration.
-    """
+    `work_tree` and `git_dir` are absolute; `git_dir` is that of this work tree, `common_dir` holds objects and refs for
+    all work trees. `name` tells the work trees of one repository apart: "" is the main one. `git` reads the user's
+    repository and writes our refs; it sees neither the user's own nor the system's configuration."""
 
     def __init__(self, work_tree: bytes, git_dir: bytes, common_dir: bytes, object_format: str, cwd: bytes) -> None:
         self.work_tree, self.git_dir, self.common_dir = work_tree, git_dir, common_dir
@@ -88,9 +88,9 @@ class Repository:
 def discover(cwd: bytes | None = None) -> Repository:
     """The repository that `cwd` (the current directory) is in, as git itself finds it.
 
-    The directory wins over an inherited `GIT_DIR`. Raises Refused where there is none, where it has no work tree, where git calls
-    it unsafe, and where the work tree is a place that nobody means to record (`$HOME`, `/`, the root of a temporary directory).
-    """
+    The directory wins over an inherited `GIT_DIR`. Raises Refused where there is none, where it has no work tree, where
+    git calls it unsafe, and where the work tree is a place that nobody means to record (`$HOME`, `/`, the root of a
+    temporary directory)."""
     cwd = _current_directory() if cwd is None else cwd
     git = Git(cwd, keep=DISCOVERY_VARIABLES)
     separator = "--is-bare-repository"

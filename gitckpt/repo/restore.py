@@ -1,4 +1,5 @@
-"""Making the work tree hold what a tree says, through git's own checkout: only what differs is written, and no link leads it out."""
+"""Making the work tree hold what a tree says, through git's own checkout: only what differs is written, and no link
+leads it out."""
 
 from __future__ import annotations
 
@@ -23,9 +24,8 @@ def obstacles(
 ) -> tuple[dict[bytes, str], set[bytes]]:
     """What stands where the target has a file and the snapshot has none: (blocked: path → why, paths that can be held).
 
-    A path is blocked when going on would lose what stands there: a directory with ignored files in it, a repository of its own, a
-    special file, a file that cannot be read or is too large.
-    """
+    A path is blocked when going on would lose what stands there: a directory with ignored files in it, a repository of
+    its own, a special file, a file that cannot be read or is too large."""
     blocked: dict[bytes, str] = {}
     held: set[bytes] = set()
     recorded = {change.path for change in changes if change.status == "D"}
@@ -142,7 +142,8 @@ def _remove_tree(path: bytes) -> None:
 
 
 def check_out(repository: Repository, raw: Git, before: str, after: str) -> None:
-    """Turn the work tree from `before`, which the private index holds, into `after`. Raises Refused where it changed meanwhile.
+    """Turn the work tree from `before`, which the private index holds, into `after`. Raises Refused where it changed
+    meanwhile.
 
     Run from the caller's directory, which git then does not remove, new as it may be.
     """
@@ -192,7 +193,8 @@ def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
 
 
 def remove_directories(repository: Repository, paths: Iterable[bytes]) -> None:
-    """Remove directories that are empty, the caller's own apart, and the parents that this leaves empty, if they were listed."""
+    """Remove directories that are empty, the caller's own apart, and the parents that this leaves empty, if they were
+    listed."""
     cwd = os.path.realpath(repository.cwd)
     for path in sorted(paths, reverse=True):
         full = repository.at(path)

@@ -1,4 +1,5 @@
-"""Taking a snapshot: the whole work tree as a tree object, the bytes on disk as they are, and what it could not hold by name."""
+"""Taking a snapshot: the whole work tree as a tree object, the bytes on disk as they are, and what it could not hold by
+name."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo import index
 from gitckpt.repo.cache import ScanCache
 from gitckpt.repo.gateway import split
-from gitckpt.repo.head import Head, read_head, start_head
+from gitckpt.repo.head import Head, Heads
 from gitckpt.repo.staging import Staging, capture, stat_key
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from gitckpt.config import Settings
-    from gitckpt.repo.gateway import Call, Git
+    from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
 #: How often a path is read again that changes while it is read, before the snapshot calls it unstable.
@@ -28,6 +29,9 @@ TRIES = 4
 LARGE = 8 * 1024 * 1024
 PROBE = 64 * 1024
 
+#: Directories that git is asked about one by one; for more the whole work tree is as cheap.
+MOST_PATHSPECS = 100
+
 #: Paths named one by one in the record of a snapshot; a file system full of sockets needs no longer list than this.
 MOST_NAMED = 10_000
 
@@ -35,10 +39,9 @@ MOST_NAMED = 10_000
 class Snapshot:
     """A work tree at one moment.
 
-    `tree` is the object id of its tree; `missing` names each path that is not in it and why; `modes` are permission bits other than
-    what git and the umask give (a directory ends in `/`); `empty` are the empty directories. `head` is where the user's HEAD was,
-    `staging` his staging area, or None where it could not be read.
-    """
+    `tree` is the object id of its tree; `missing` names each path that is not in it and why; `modes` are permission
+    bits other than what git and the umask give (a directory ends in `/`); `empty` are the empty directories. `head` is
+    where the user's HEAD was, `staging` his staging area, or None where it could not be read."""
 
     __slots__ = ("empty", "head", "missing", "modes", "staging", "tree")
 
@@ -55,24 +58,25 @@ class Snapshotter:
     def __init__(self, repository: Repository, raw: Git, settings: Settings) -> None:
         self.repository, self._raw, self._settings = repository, raw, settings
         self._cache = ScanCache(repository, raw)
+        self._heads = Heads(repository)
         self._plain_modes = _unremarkable_modes()
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
         """The work tree now; `also` are paths to hold although a rule ignores them.
 
-        With `verifying`, what is recorded stays so although a rule may ignore it by now: that is the next snapshot's business.
+        With `verifying`, what is recorded stays so although a rule may ignore it by now: that is the next snapshot's
+        business.
 
         Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
         """
-        head = start_head(self.repository)
         if not self._cache.is_current():
             self._start_afresh()
         try:
-            return self._take(head, also, verifying)
+            return self._take(also, verifying)
         except GitFailed:
             # the index may trust objects that a gc has removed, or be damaged: once more without it
             self._start_afresh()
-            return self._take(start_head(self.repository), also, verifying)
+            return self._take(also, verifying)
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
@@ -92,26 +96,39 @@ class Snapshotter:
         self._cache.drop()
         index.seed(self.repository, self._raw)
 
-    def _take(self, head_call: Call, also: Collection[bytes], verifying: bool) -> Snapshot:
+    def _take(self, also: Collection[bytes], verifying: bool) -> Snapshot:
         cache = self._cache
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
-        untracked = self._raw.start("ls-files", "-z", "-o", "--exclude-standard")
+        head = self._heads.start()
         if cache.tracked is None:
             cache.tracked = index.parents(index.paths(self._raw))
         rules_changed = cache.directories.look(cache.tracked, self._rule_files())
+        untracked = self._untracked(rules_changed or not cache.modes_known)
         staging, staging_changed = self._staging()
-        changes = Changes(self, split(dirty.wait()), split(untracked.wait()))
+        changes = Changes(self, split(dirty.wait()), untracked)
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed
         if cache.unreconciled and not verifying:
             changes.reconcile(staging)
         cache.unreconciled = verifying or bool(also)
         changes.consider([*self._included(), *also])
         changes.apply()
-        head = read_head(self.repository, head_call)
-        snapshot = Snapshot(self._tree(changes.any), head, staging)
-        snapshot.missing = changes.missing
+        snapshot = Snapshot(self._tree(changes.any), self._heads.read(head), staging)
+        snapshot.missing = cache.missing = changes.missing
         self._describe(snapshot, changes)
         return snapshot
+
+    def _untracked(self, everywhere: bool) -> list[bytes]:
+        """Untracked paths that no rule ignores, where any can have come since the last look; else everywhere.
+
+        What was left out the last time is asked about again: it is no longer new, and still not in the index.
+        """
+        changed = self._cache.directories.changed
+        if everywhere or b"" in changed or len(changed) > MOST_PATHSPECS:
+            return split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard"))
+        found = [path for path in self._cache.missing if not self._cache.is_directory(path)]
+        if changed:
+            found += split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard", "--", *sorted(changed)))
+        return found
 
     def _rule_files(self) -> list[bytes]:
         exclude = os.path.join(self.repository.common_dir, b"info", b"exclude")

@@ -25,9 +25,8 @@ Unmerged = tuple[bytes, bytes, bytes, bytes]  # mode, object id, stage, path
 class Staging:
     """A staging area: `tree` of its merged entries, the `unmerged` ones by stage, paths only intended to be added.
 
-    `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither is part of
-    what is restored.
-    """
+    `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither
+    is part of what is restored."""
 
     __slots__ = ("forced", "intended", "skipped", "tree", "unmerged")
 
@@ -57,8 +56,8 @@ def stat_key(path: bytes) -> tuple[int, ...]:
 def copy_index(source: bytes, target: bytes) -> bool:
     """Copy an index with its modification time in nanoseconds; whether there was one.
 
-    Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a word.
-    """
+    Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a
+    word."""
     temporary = b"%s.%d" % (target, os.getpid())
     try:
         with open(source, "rb") as reader, open(temporary, "wb") as writer:
@@ -128,7 +127,8 @@ def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
 
 
 def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
-    """Make the user's staging area hold what `wanted` holds. Entries that need no change keep their flags and stat data."""
+    """Make the user's staging area hold what `wanted` holds. Entries that need no change keep their flags and stat
+    data."""
     git = repository.git.view(GIT_LITERAL_PATHSPECS="1")
     null = repository.null_oid.encode()
     intended = set(present.intended) - set(wanted.intended)
@@ -156,6 +156,7 @@ def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]
 
 
 def refresh(repository: Repository) -> None:
-    """Bring the stat data of the user's index up to date, so that git sees no phantom edits. A lock of the user's is respected."""
+    """Bring the stat data of the user's index up to date, so that git sees no phantom edits. A lock of the user's is
+    respected."""
     if os.path.exists(repository.index_path):
         repository.git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))

@@ -23,7 +23,8 @@ BATCH = 64 * 1024 * 1024
 
 
 class Change:
-    """One path that differs between two trees: `status` is A, M, D or T; modes and object ids are b"000000" and zeros where absent."""
+    """One path that differs between two trees: `status` is A, M, D or T; modes and object ids are b"000000" and zeros
+    where absent."""
 
     __slots__ = ("new_mode", "new_oid", "old_mode", "old_oid", "path", "status")
 
@@ -81,7 +82,8 @@ def patch(git: Git, before: str, after: str, paths: Sequence[bytes] = (), *, col
 
 
 def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> list[Numstat]:
-    """Lines added and deleted in each file that differs (None for a binary one), its path, and its path before a rename."""
+    """Lines added and deleted in each file that differs (None for a binary one), its path, and its path before a
+    rename."""
     command = ("diff-tree", "--numstat", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--end-of-options")
     output = git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
     parts = iter(split(output))
@@ -152,7 +154,8 @@ def with_patch_reversed(repository: Repository, raw: Git, base: str, revision: s
 
 
 def check_objects(repository: Repository, raw: Git, oids: Iterable[bytes]) -> None:
-    """See that every one of these blobs is there and is what its name says. Raises Damaged, naming the first that is not.
+    """See that every one of these blobs is there and is what its name says. Raises Damaged, naming the first that is
+    not.
 
     Git itself does not look: a loose object with other bytes in it would be checked out in silence.
     """

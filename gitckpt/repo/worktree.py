@@ -1,4 +1,5 @@
-"""One work tree, opened for writing: its lock, its private git, its snapshots, and the journal that events are written to."""
+"""One work tree, opened for writing: its lock, its private git, its snapshots, and the journal that events are written
+to."""
 
 from __future__ import annotations
 
@@ -14,6 +15,7 @@ from gitckpt.repo.snapshot import Snapshot, Snapshotter
 from gitckpt.repo.trees import Change, with_changes
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
+from gitckpt.trajectory.session import next_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +84,8 @@ class WorkTree:
         return bound
 
     def _staging_commit(self, staging: Staging) -> str:
-        """A commit that holds the staging area's tree, over one that holds its unmerged stages. The same area, the same commit."""
+        """A commit that holds the staging area's tree, over one that holds its unmerged stages. The same area, the same
+        commit."""
         parents = []
         if staging.unmerged:
             rows = [Change.addition(mode, oid, b"%s/%s" % (stage, path)) for mode, oid, stage, path in staging.unmerged]
@@ -103,6 +106,8 @@ class WorkTree:
         null = self.repository.null_oid
         updates = [(line_ref(event.session, event.line), event.commit, lines.get(event.line, null))]
         updates += [(tag_ref(event.session, id), event.commit, "") for id in tags]
+        # another process may have opened a line here; then this one is not where recording goes on
+        updates += [(line_ref(event.session, name), "", null) for name in next_lines(lines) if name != opened]
         if opened and event.opens:
             updates.append((line_ref(event.session, opened), event.opens["at"], null))
         self.writer.publish(updates, f"gitckpt: {event.kind}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitckpt.protocol.ids import canonical, is_legal
 from gitckpt.trajectory.events import Event
-from gitckpt.trajectory.session import MAIN, Session, line_number
+from gitckpt.trajectory.session import MAIN, REASONS, Session, next_lines
 
 if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Block
@@ -78,8 +78,8 @@ def _words(value: object) -> str:
 
 
 class Fork:
-    """Where a RETRY forks: `at` is the event that the new line starts at; `answers_to` further ids of the retry; `exact` says that
-    the checkpoint it names is on record."""
+    """Where a RETRY forks: `at` is the event that the new line starts at; `answers_to` further ids of the retry;
+    `exact` says that the checkpoint it names is on record."""
 
     __slots__ = ("answers_to", "at", "exact")
 
@@ -109,7 +109,8 @@ def fork_of(written: str, session: Session) -> Fork | None:
 
 
 def named_checkpoint(written: str, session: Session) -> Event | None:
-    """The checkpoint that goes by this name: the newest on the active line, else in the session; a commit id names its event."""
+    """The checkpoint that goes by this name: the newest on the active line, else in the session; a commit id names its
+    event."""
     event = session.event(written.strip())
     if event is not None:
         return event
@@ -121,5 +122,5 @@ def named_checkpoint(written: str, session: Session) -> Event | None:
 
 
 def next_line(session: Session, why: str) -> str:
-    """The name for a line to be opened: `retry-2`, `rollback-3`; the number is one more than any before it."""
-    return f"{why}-{max((line_number(line) for line in session.lines), default=0) + 1}"
+    """The name for a line to be opened: `retry-2`, `rollback-3`."""
+    return next_lines(session.lines)[REASONS.index(why)]

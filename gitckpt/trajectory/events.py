@@ -1,8 +1,7 @@
 """An event: one thing that happened, one commit.
 
-An event has a short header, enough for a list, and a YAML document with the rest, which is read only when it is asked for:
-reading ten thousand documents would cost fifty times what listing them does.
-"""
+An event has a short header, enough for a list, and a YAML document with the rest, which is read only when it is asked
+for: reading ten thousand documents would cost fifty times what listing them does."""
 
 from __future__ import annotations
 
@@ -29,12 +28,12 @@ KINDS = ("start", "checkpoint", "auto", "summary", "retry", "final", "rollback",
 class Event:
     """One event of a session.
 
-    `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the event before this one on its line, or the constant
-    root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands there. `id` is
-    canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the events of the session from 1.
-    `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message. `next` is the text of the field `next`,
-    or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not covered`), or "". `document` is the whole record as plain data.
-    """
+    `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the event before this one on its line, or the
+    constant root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands
+    there. `id` is canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the
+    events of the session from 1. `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message.
+    `next` is the text of the field `next`, or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not
+    covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
         "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq", "session",

@@ -1,8 +1,7 @@
 """The plan of a rollback: what is to be done to each path, made before anything is done to any. Pure.
 
-Every path where the work tree and the target differ gets one step. What may be deleted is decided here, once, under the ignore rules
-in force before the first write.
-"""
+Every path where the work tree and the target differ gets one step. What may be deleted is decided here, once, under the
+ignore rules in force before the first write."""
 
 from __future__ import annotations
 
@@ -31,7 +30,8 @@ class Difference(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done to one path. `blocked` says that the path stands in the way: the rollback refuses, or leaves it with `--keep`."""
+    """What is done to one path. `blocked` says that the path stands in the way: the rollback refuses, or leaves it with
+    `--keep`."""
 
     action: Action
     path: bytes
@@ -44,10 +44,10 @@ class Step:
 class Situation:
     """What the plan depends on, besides the differences.
 
-    `blocked` maps paths that cannot be held by the safety snapshot, and so cannot be overwritten, to the reason. `ignored` are paths
-    that the target's own rules ignore. `touched` are paths changed since the last recorded event. `uncovered` maps what the safety
-    snapshot does not hold and no step touches to the reason. Modes are permission bits by path; a directory ends in `/`.
-    """
+    `blocked` maps paths that cannot be held by the safety snapshot, and so cannot be overwritten, to the reason.
+    `ignored` are paths that the target's own rules ignore. `touched` are paths changed since the last recorded event.
+    `uncovered` maps what the safety snapshot does not hold and no step touches to the reason. Modes are permission bits
+    by path; a directory ends in `/`."""
 
     blocked: Mapping[bytes, str] = field(default_factory=dict)
     ignored: Collection[bytes] = ()

@@ -38,8 +38,8 @@ class Found:
 def resolve(name: str, sessions: Sequence[Session], current: tuple[str, str] | None) -> Found:
     """The event that `name` means. `sessions` are those to look in, oldest first; `current` is the line being recorded.
 
-    Looked up on the current line, then in its session, then in the others, newest first. Raises UnknownId, which names the nearest.
-    """
+    Looked up on the current line, then in its session, then in the others, newest first. Raises UnknownId, which names
+    the nearest."""
     here = next((session for session in sessions if current and session.id == current[0]), None)
     line = current[1] if current and here and current[1] in here.lines else None
     ordered = ([here] if here else []) + [session for session in reversed(sessions) if session is not here]

@@ -20,12 +20,22 @@ def line_number(line: str) -> int:
     return int(number) if number.isascii() and number.isdigit() else 0
 
 
+#: Why a line is opened; the first part of its name.
+REASONS = ("retry", "rollback", "undo", "redo")
+
+
+def next_lines(lines: Iterable[str]) -> list[str]:
+    """The names that the next line may have, one for each of REASONS: its number is one more than any before it."""
+    number = max((line_number(line) for line in lines), default=0) + 1
+    return [f"{reason}-{number}" for reason in REASONS]
+
+
 class Session:
     """All events of one session.
 
-    `events` are oldest first (by `seq`, then by time). `lines` maps the name of each line to the commit at its tip; a line that
-    was opened and has no event of its own yet points at the event that it was opened at, which may even be of another session.
-    """
+    `events` are oldest first (by `seq`, then by time). `lines` maps the name of each line to the commit at its tip; a
+    line that was opened and has no event of its own yet points at the event that it was opened at, which may even be of
+    another session."""
 
     __slots__ = ("_by_commit", "events", "id", "lines")
 

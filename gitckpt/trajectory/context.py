@@ -1,0 +1,121 @@
+"""The prior context: what an agent must know to go on, without the log.
+
+SUMMARY blocks, then the steps since the last of them, then the latest checkpoint with the state to go on from. It is
+text of the protocol itself, as the prompt hands it back to the agent.
+
+An entry is a dict `{"kind", "id", "fields"}`: a block with its canonical id (or None) and its fields as read. Entries
+are those of one line of history, oldest first; kinds that are no block are passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+from gitckpt.protocol.blocks import STATE_FIELDS
+from gitckpt.protocol.writer import block_text, spans
+
+Entry = dict[str, Any]
+
+#: Steps that no SUMMARY stands for yet, after which the older ones are left out: a context is never the whole log.
+MAX_STEPS: Final = 10
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """`pieces` are summaries, then steps, oldest first; `latest` is the last checkpoint and the RETRYs behind it."""
+
+    pieces: tuple[Entry, ...]
+    latest: tuple[Entry, ...]
+    left_out: tuple[str, ...]
+
+
+def build_context(entries: list[Entry], budget: int | None = None) -> str:
+    """The context as text of at most `budget` characters.
+
+    What does not fit is left out, the oldest summary first, and named in the first line. The latest checkpoint is never
+    left out: if it alone is longer than the budget, the text is longer. Empty where there is nothing to go on from.
+    """
+    context = _within(_gathered(entries), budget)
+    texts = [_text(piece) for piece in (*context.pieces, *context.latest)]
+    return "\n".join([text for text in (_note(context.left_out), *texts) if text])
+
+
+def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, Any]:
+    """The same as plain data, cut in the same way.
+
+    `{"schema": "gitckpt.context/1", "summaries": [ENTRY…], "steps": [ENTRY…], "latest": [ENTRY…], "state": {…},
+    "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any checkpoint gave them.
+    """
+    context = _within(_gathered(entries), budget)
+    checkpoint = next((entry for entry in context.latest if entry["kind"] == "checkpoint"), None)
+    state = checkpoint["fields"] if checkpoint else {}
+    return {
+        "schema": "gitckpt.context/1",
+        "summaries": [piece for piece in context.pieces if piece["kind"] == "summary"],
+        "steps": [piece for piece in context.pieces if piece["kind"] != "summary"],
+        "latest": list(context.latest),
+        "state": {name: state[name] for name in STATE_FIELDS if name in state},
+        "left_out": list(context.left_out),
+    }
+
+
+def _gathered(entries: list[Entry]) -> _Context:
+    told = [_entry(entry) for entry in entries if entry.get("kind") in ("checkpoint", "summary", "retry")]
+    summaries = [entry for entry in told if entry["kind"] == "summary"]
+    places = {
+        kind: [place for place, entry in enumerate(told) if entry["kind"] == kind] for kind in ("summary", "checkpoint")
+    }
+    since = max(places["summary"], default=-1) + 1
+    latest = max(places["checkpoint"], default=len(told))
+    steps = [_without_state(entry) for entry in told[since:latest] if entry["kind"] != "summary"]
+    dropped, kept = steps[: max(0, len(steps) - MAX_STEPS)], steps[-MAX_STEPS:]
+    tail = [entry for entry in told[latest:] if entry["kind"] != "summary"]
+    return _Context((*summaries, *kept), tuple(_with_state(tail, told)), _ids(dropped))
+
+
+def _entry(entry: Entry) -> Entry:
+    return {"kind": entry["kind"], "id": entry.get("id"), "fields": dict(entry.get("fields") or {})}
+
+
+def _without_state(entry: Entry) -> Entry:
+    """An earlier step, without the state, which the latest checkpoint has in its newest form."""
+    return {**entry, "fields": {key: value for key, value in entry["fields"].items() if key not in STATE_FIELDS}}
+
+
+def _with_state(tail: list[Entry], told: list[Entry]) -> list[Entry]:
+    """The latest checkpoint with the state fields that it left unsaid as the last one that said them gave them."""
+    checkpoints = [entry["fields"] for entry in told if entry["kind"] == "checkpoint"]
+    state = {name: fields[name] for fields in checkpoints for name in STATE_FIELDS if name in fields}
+    return [
+        {**entry, "fields": {**entry["fields"], **state}} if entry["kind"] == "checkpoint" else entry for entry in tail
+    ]
+
+
+def _ids(pieces: list[Entry] | tuple[Entry, ...]) -> tuple[str, ...]:
+    return tuple(piece["id"] or piece["kind"].upper() for piece in pieces)
+
+
+def _text(entry: Entry) -> str:
+    return block_text(entry["kind"], entry["id"], entry["fields"])
+
+
+def _note(left_out: tuple[str, ...]) -> str:
+    return f"(left out: {spans(list(left_out))}; `gitckpt show ID` has each whole)\n" if left_out else ""
+
+
+def _within(context: _Context, budget: int | None) -> _Context:
+    """The context with as few of its oldest pieces left out as the budget asks for."""
+    if budget is None:
+        return context
+    lengths = [len(_text(piece)) + 1 for piece in (*context.pieces, *context.latest)]
+    for dropped in range(len(context.pieces) + 1):
+        smaller = _dropping(context, dropped)
+        if sum(lengths[dropped:]) + len(_note(smaller.left_out)) <= budget:
+            return smaller
+    return _dropping(context, len(context.pieces))
+
+
+def _dropping(context: _Context, count: int) -> _Context:
+    left_out = (*_ids(context.pieces[:count]), *context.left_out)
+    return _Context(context.pieces[count:], context.latest, left_out)

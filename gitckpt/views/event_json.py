@@ -1,0 +1,69 @@
+"""Events, logs and errors as JSON documents, with all keys always there; `gitckpt.views.schemas` has their schemas."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from gitckpt.views.paths import changes_json
+from gitckpt.views.text import HARMFUL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gitckpt.errors import GitckptError
+    from gitckpt.trajectory.events import Event
+    from gitckpt.views.paths import Change
+
+_HARMFUL = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in HARMFUL) + "]")
+
+
+def event_json(event: Event, *, parent: Event | None = None, files: Sequence[Change] = ()) -> dict[str, Any]:
+    """One event: `parent` is the event before it on its line, `files` what it changed against that one.
+
+    Raises Damaged where the event's document cannot be read.
+    """
+    missing = event.missing
+    return {
+        "kind": event.kind,
+        "id": event.id,
+        "written": event.written or None,
+        "ref": event.ref,
+        "session": event.session,
+        "line": event.line,
+        "seq": event.seq,
+        "commit": event.commit,
+        "parent": parent.commit if parent else None,
+        "parent_id": parent.id if parent else None,
+        "at": event.at,
+        "head": event.git.get("head"),
+        "branch": event.git.get("branch"),
+        "fields": event.fields,
+        "unterminated": bool(event.document.get("unterminated")),
+        "answers_to": event.answers_to,
+        "opens": event.opens,
+        "rollback": event.document.get("rollback"),
+        "agent": event.document.get("agent"),
+        "coverage": {
+            "complete": not missing,
+            "missing": [{"path": m["path"], "reason": m.get("reason", "")} for m in missing],
+        },
+        "files": changes_json(files),
+    }
+
+
+def log_document(events: Sequence[Mapping[str, Any]], session: str | None) -> dict[str, Any]:
+    """A log of events as `event_json` gives them, oldest first; `session` is None where they are of all sessions."""
+    return {"schema": "gitckpt.log/1", "session": session, "events": list(events)}
+
+
+def error_document(error: GitckptError) -> dict[str, Any]:
+    """An error under `--json`."""
+    return {"schema": "gitckpt.error/1", "error": str(error), "hint": error.hint or None, "exit": error.exit_status}
+
+
+def json_text(document: Mapping[str, Any]) -> str:
+    """The document as one line of JSON, letters as they are; what may not reach a terminal is written as `\\u009b`."""
+    return _HARMFUL.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(document, ensure_ascii=False))

@@ -1,0 +1,197 @@
+"""`gitckpt log`: what happened in a session, oldest first, one event a line, with `graph` as a drawing of its forks.
+
+Only the headers of events are read, and nothing dear is imported: ten thousand events are listed in less time than
+git needs to print them.
+"""
+
+from __future__ import annotations
+
+from gitckpt.views.row import Gutter, Table, mark, own_events, words
+from gitckpt.views.text import PLAIN, Style, count, escape, fit, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+    from gitckpt.views.paths import Change
+
+#: Marks the place where recording goes on.
+HERE = "@"
+
+#: Columns of a time or a date with the blanks after it.
+_MARGIN = 11
+
+
+def _as_given(at: str) -> str:
+    return at
+
+
+class LogOptions:
+    """What a log shows, and how.
+
+    `columns` are those of the terminal; None cuts nothing. `graph` draws the forks, else a column names the line.
+    `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. `files` is what each
+    event changed, `flags` a word of warning (`unterminated`, `not covered: big.bin`), both by commit. `clock` makes an
+    RFC 3339 time into the one to show, of the same form.
+    """
+
+    __slots__ = ("clock", "columns", "files", "flags", "fold", "graph", "style")
+
+    def __init__(
+        self,
+        *,
+        style: Style = PLAIN,
+        columns: int | None = None,
+        graph: bool = False,
+        fold: bool = True,
+        files: Mapping[str, Sequence[Change]] | None = None,
+        flags: Mapping[str, str] | None = None,
+        clock: Callable[[str], str] = _as_given,
+    ) -> None:
+        self.style, self.columns, self.graph, self.fold = style, columns, graph, fold and files is None
+        self.files, self.flags, self.clock = files or {}, flags or {}, clock
+
+
+_DEFAULT = LogOptions()
+
+
+def log_lines(session: Session, options: LogOptions = _DEFAULT, events: Sequence[Event] | None = None) -> list[str]:
+    """The log of a session: a heading, its events (or those that are given, oldest first), and where the run stands."""
+    own = own_events(session)
+    listing = _Listing(session, own, own if events is None else events, options)
+    return [line.rstrip(" ") for line in (listing.heading(), *listing.rows(), *listing.standing())]
+
+
+def fold_autos(events: Sequence[Event], apart: Collection[str] = ()) -> list[list[Event]]:
+    """The events in runs: consecutive `auto` ones of a line together, others alone; one in `apart` ends its run."""
+    runs: list[list[Event]] = []
+    for event in events:
+        if event.kind == "auto" and runs and _goes_on(runs[-1][-1], event) and event.parent not in apart:
+            runs[-1].append(event)
+        else:
+            runs.append([event])
+    return runs
+
+
+def _goes_on(before: Event, event: Event) -> bool:
+    return before.kind == "auto" and before.line == event.line and before.commit == event.parent
+
+
+def _few(names: Sequence[str], most: int = 3) -> list[str]:
+    return [*names[:most], *([f"{len(names) - most:,} more"] if len(names) > most else [])]
+
+
+class _Listing:
+    """The rows of one log."""
+
+    def __init__(self, session: Session, own: Sequence[Event], events: Sequence[Event], options: LogOptions) -> None:
+        self.session, self.events, self.options, self.style = session, events, options, options.style
+        self.total = len(own)
+        self.foreign = {event.commit: event for event in session.events} if self.total < len(session.events) else {}
+        self.line, self.open = session.active_line, session.is_open
+        self.chain = session.on_line(self.line)
+        self.labels = self._labels() if options.graph else {}
+        self.runs = fold_autos(events, self._forks()) if options.fold else [[event] for event in events]
+        self.times = [options.clock(run[0].at) for run in self.runs]
+        self.day = next((at[:10] for at in self.times if at), "")
+        self.table = Table(events, self.style, options.columns, with_line=not options.graph)
+        self.gutters = self._graph() if options.graph else self._marks()
+
+    def heading(self) -> str:
+        """Session, first day, how much there is, and the line that recording is on."""
+        total, lines = count(self.total, "event"), len(self.session.lines)
+        shown = total if len(self.events) == self.total else f"{len(self.events):,} of {total}"
+        on = f"on {lines:,} lines, current {self.line}" if lines > 1 else f"on {self.line}"
+        text = "  ".join(filter(None, (f"session {self.session.id}", self.day, f"{shown} {on}")))
+        return self.style.bold(self._fitted(escape(text), 0))
+
+    def rows(self) -> Iterator[str]:
+        """The events, each with the files that it changed; a row with the date wherever it changes."""
+        before, below, date = None, "", self.day
+        for run, at, gutter in zip(self.runs, self.times, self.gutters, strict=False):
+            if at[:10] not in (date, ""):
+                date = at[:10]
+                yield self._margin(date) + below
+            yield from (self._margin("") + above for above in gutter.above)
+            yield self._row(run, at, gutter, before)
+            before, below = run[0], gutter.below
+            if before.commit in self.options.files:
+                yield from self._changes(before, below)
+
+    def standing(self) -> Iterator[str]:
+        """Where recording goes on, or that the run ended before it was done."""
+        if self.open and self.chain:
+            gutter = self.gutters[-1]
+            yield from (self._margin("") + above for above in gutter.above)
+            place = escape(f"{self.line} goes on here, after {self._name(self.chain[-1])}")
+            yield self._margin("") + gutter.left + " " + self._fitted(place, _MARGIN + gutter.columns + 1)
+        elif self.chain and all(event.kind != "final" for event in self.chain):
+            yield self.style.yellow(self._fitted("The run ended without FINAL.", 0))
+
+    def _row(self, run: Sequence[Event], at: str, gutter: Gutter, before: Event | None) -> str:
+        event, last = run[0], run[-1]
+        label = self.labels.get(last.commit, "")
+        used = _MARGIN + gutter.columns + 1 + self.table.columns + width(label)
+        names = f"{self._margin(at[11:19])}{gutter.left} {self.table.names(event, before)}{self.style.magenta(label)}"
+        return names + self.table.tail(last, used, self._said(run), self._flag(run))
+
+    def _said(self, run: Sequence[Event]) -> str:
+        if len(run) == 1:
+            return words(run[0])
+        last = words(run[-1])
+        return f"{len(run):,} steps until {self.options.clock(run[-1].at)[11:19]}" + (f", last: {last}" if last else "")
+
+    def _flag(self, run: Sequence[Event]) -> str:
+        if not (self.options.flags or self.foreign):
+            return ""
+        flags = [self.options.flags[event.commit] for event in run if event.commit in self.options.flags]
+        start = self.foreign.get(run[0].parent)
+        return ", ".join([f"from {start.ref}", *flags] if start and start.session != self.session.id else flags)
+
+    def _name(self, event: Event) -> str:
+        return event.id or event.kind if event.session == self.session.id else event.ref
+
+    def _changes(self, event: Event, below: str) -> Iterator[str]:
+        from gitckpt.views.paths import change_lines
+
+        for line in change_lines(self.options.files[event.commit], self.style):
+            yield f"{self._margin('')}{below}   {line}"
+
+    def _margin(self, text: str) -> str:
+        return self.style.dim(escape(text)) + " " * (_MARGIN - len(text))
+
+    def _fitted(self, text: str, used: int) -> str:
+        columns = self.options.columns
+        return text if columns is None else fit(text, max(columns - used, 0), self.style.ellipsis)
+
+    def _marks(self) -> list[Gutter]:
+        marks = [mark(run[0], self.style) for run in self.runs]
+        return [Gutter([], text, " ", 1) for text in [*marks, self.style.bold(HERE)]]
+
+    def _graph(self) -> list[Gutter]:
+        from gitckpt.views.graph import draw
+
+        nodes = [(run[-1].commit, run[0].parent, mark(run[0], self.style)) for run in self.runs]
+        if self.open:
+            nodes.append((HERE, self.session.lines.get(self.line, ""), self.style.bold(HERE)))
+        return draw(nodes, {HERE, *(event.commit for event in self.chain)}, self.style)
+
+    def _labels(self) -> dict[str, str]:
+        """Commit to the names of the lines that end there; that of an open line stands at HERE."""
+        tips: dict[str, list[str]] = {}
+        for line, tip in self.session.lines.items():
+            if not (self.open and line == self.line):
+                tips.setdefault(tip, []).append(line)
+        return {tip: escape(f"({', '.join(_few(lines))}) ") for tip, lines in tips.items()}
+
+    def _forks(self) -> set[str]:
+        """Commits at which a line was opened: no run of `auto` events may hide one."""
+        if not self.options.graph:
+            return set()
+        once: set[str] = set()
+        forks = set(self.session.lines.values())
+        for event in self.events:
+            (forks if event.parent in once else once).add(event.parent)
+        return forks

@@ -1,0 +1,112 @@
+"""A rollback plan as text: what will be done to which paths, and what a person has to do by hand."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.paths import path_data
+from gitckpt.views.paths import and_more, path_text
+from gitckpt.views.text import PLAIN, Style, count, escape, pad, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Literal, TypedDict
+
+    from gitckpt.trajectory.plan import Plan, Step
+    from gitckpt.views.paths import Path
+
+    class PlanStep(TypedDict):
+        """What will be done to one path, and why."""
+
+        action: Literal["restore", "delete", "mode", "leave"]
+        path: Path
+        reason: str
+        changed_since_last_event: bool
+
+    class PlanDocument(TypedDict):
+        """What `rollback --dry-run --json` prints."""
+
+        schema: str
+        target: str
+        scope: str
+        hash: str
+        steps: Sequence[PlanStep]
+        by_hand: Sequence[str]
+
+
+#: Action to its heading, its colour, and what the summary calls it ("" where nothing changes).
+_ACTIONS = {
+    "restore": ("Restore", "green", "to restore"),
+    "delete": ("Delete", "red", "to delete"),
+    "mode": ("Change the mode", "yellow", "to change in mode"),
+    "leave": ("Leave as it is", "dim", ""),
+}
+
+#: Stands before a path that somebody has changed since the last recorded event.
+_CHANGED = "!"
+
+
+def plan_document(plan: Plan) -> PlanDocument:
+    """The plan as `rollback --dry-run --json` prints it."""
+    return {
+        "schema": "gitckpt.plan/1",
+        "target": plan.target,
+        "scope": plan.scope,
+        "hash": plan.hash,
+        "steps": [_step_document(step) for step in plan.steps],
+        "by_hand": list(plan.by_hand),
+    }
+
+
+def _step_document(step: Step) -> PlanStep:
+    return {
+        "action": step.action,
+        "path": path_data(step.path),
+        "reason": step.reason,
+        "changed_since_last_event": step.changed_since_last_event,
+    }
+
+
+def plan_lines(plan: PlanDocument, style: Style = PLAIN, limit: int = 20) -> list[str]:
+    """The plan, grouped by action, of each group at most `limit` paths, those changed since the last event first."""
+    groups = {action: [step for step in plan["steps"] if step["action"] == action] for action in _ACTIONS}
+    target = style.bold(escape(f"Roll back to {plan['target']}"))
+    lines = [f"{target}, scope {escape(plan['scope'])}: {_summary(groups)}"]
+    for action, steps in groups.items():
+        lines += _group(action, steps, style, limit)
+    if any(step["changed_since_last_event"] for step in plan["steps"]):
+        lines.append(
+            style.yellow(f"{_CHANGED} changed since the last recorded event; what is there now is saved first")
+        )
+    return lines + _by_hand(plan["by_hand"], style, limit)
+
+
+def _summary(groups: Mapping[str, Sequence[PlanStep]]) -> str:
+    numbers = [(len(groups[action]), verb) for action, (_, _, verb) in _ACTIONS.items() if verb]
+    return ", ".join(f"{count(number, 'path')} {verb}" for number, verb in numbers if number) or "nothing to change"
+
+
+def _group(action: str, steps: Sequence[PlanStep], style: Style, limit: int) -> list[str]:
+    if not steps:
+        return []
+    heading, colour, _ = _ACTIONS[action]
+    first = sorted(steps, key=lambda step: not step["changed_since_last_event"])[:limit]
+    column = max(width(path_text(step["path"])) for step in first) + 2
+    more = [f"  {line}" for line in and_more(len(steps) - len(first), style)]
+    return [
+        style.paint(colour, f"{heading} ({len(steps):,})"),
+        *(_step(step, min(column, 50), style) for step in first),
+        *more,
+    ]
+
+
+def _step(step: PlanStep, column: int, style: Style) -> str:
+    lead = style.yellow(_CHANGED) if step["changed_since_last_event"] else " "
+    return f"{lead} {pad(path_text(step['path']), column)}{style.dim(escape(step['reason']))}".rstrip(" ")
+
+
+def _by_hand(commands: Sequence[str], style: Style, limit: int) -> list[str]:
+    if not commands:
+        return []
+    shown = [f"  {escape(command)}" for command in commands[:limit]]
+    more = [f"  {line}" for line in and_more(len(commands) - len(shown), style)]
+    return [style.bold("By hand (gitckpt runs no commands)"), *shown, *more]

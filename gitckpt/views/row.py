@@ -1,0 +1,146 @@
+"""One event on one line: its mark, its id, what it is, and its words. Reads only the header of an event."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.events import FORMAT
+from gitckpt.views.text import PLAIN, Style, cut, escape, fit, pad, width
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+
+#: Kind to its mark, the same in ASCII, and its colour.
+MARKS = {
+    "start": ("▷", ">", "cyan"),
+    "checkpoint": ("●", "*", "green"),
+    "auto": ("·", ".", "dim"),
+    "summary": ("◆", "#", "cyan"),
+    "retry": ("✗", "x", "red"),
+    "final": ("✓", "+", "green"),
+    "rollback": ("↶", "<", "yellow"),
+    "reset": ("↺", "~", "yellow"),
+    "note": ("¶", "-", "blue"),
+    "end": ("■", "=", "cyan"),
+    "unreadable": ("!", "!", "red"),
+}
+_UNKNOWN = ("?", "?", "magenta")
+
+#: Fewest columns in which the start of a text still tells something.
+_LEAST = 12
+
+
+def mark(event: Event, style: Style = PLAIN) -> str:
+    """One column that tells the kinds apart."""
+    unicode, ascii, colour = MARKS.get(event.kind, _UNKNOWN)
+    return style.paint(colour, unicode if style.unicode else ascii)
+
+
+def what(event: Event) -> str:
+    """The phase of a checkpoint that has one, else the kind; escaped."""
+    return escape(event.phase if event.kind == "checkpoint" and event.phase else event.kind)
+
+
+def words(event: Event) -> str:
+    """The subject without the id, the kind and the phase before it, and without the session's own name; not escaped."""
+    text = _without(event.kind, _without(event.id, event.subject)).replace(f"{event.session}/", "")
+    if event.kind == "checkpoint" and event.phase:
+        phase, colon, rest = text.partition(": ")
+        return rest if colon and " " not in phase else text
+    return text
+
+
+def _without(prefix: str | None, text: str) -> str:
+    if prefix and text.startswith(prefix) and text[len(prefix) :][:1] in ("", " ", ":"):
+        return text[len(prefix) :].lstrip(" :")
+    return text
+
+
+def own_events(session: Session) -> list[Event]:
+    """The events of the session itself, without those of another one at which a line of it was opened."""
+    return [event for event in session.events if event.session in (session.id, "")]
+
+
+class Gutter:
+    """What stands left of a row: lines `above` it, `left` of its text the mark, lines `below`; all equally wide."""
+
+    __slots__ = ("above", "below", "columns", "left")
+
+    def __init__(self, above: list[str], left: str, below: str, columns: int) -> None:
+        self.above, self.left, self.below, self.columns = above, left, below, columns
+
+
+class Table:
+    """The columns that a list of events shares: id, line (where there are several), phase or kind, words.
+
+    `columns` is how wide all but the words are, `terminal` how wide the terminal is; None cuts nothing.
+    """
+
+    __slots__ = ("_cells", "_id", "_line", "_what", "columns", "style", "terminal")
+
+    def __init__(self, events: Iterable[Event], style: Style, terminal: int | None, *, with_line: bool) -> None:
+        ids, whats, lines = {"C1"}, {"implement"}, {""}
+        for event in events:
+            ids.add(event.id or "")
+            whats.add(what(event))
+            lines.add(event.line)
+        self.style, self.terminal = style, terminal
+        self._id, self._what = _widest(ids, 16), _widest(whats, 12)
+        self._line = _widest(lines, 16) + 2 if with_line and len(lines) > 2 else 0
+        self._cells: dict[str, str] = {}
+        self.columns = self._id + self._line + self._what + 4
+
+    def names(self, event: Event, before: Event | None) -> str:
+        """Id, line where it is another than that of the event before, and phase or kind: `columns` wide."""
+        named = self.style.bold(self._cell(event.id or "", self._id))
+        if not self._line:
+            return f"{named}  {self._what_cell(event)}  "
+        changed = before is None or before.line != event.line
+        lined = self.style.magenta(self._cell(event.line if changed else "", self._line - 2))
+        return f"{named}  {lined}  {self._what_cell(event)}  "
+
+    def _what_cell(self, event: Event) -> str:
+        """Few phases and kinds come again and again, so each is laid out once."""
+        text = what(event)
+        cell = self._cells.get(text)
+        if cell is None:
+            cell = self._cells[text] = self._cell(text, self._what)
+        return cell
+
+    def _cell(self, text: str, columns: int) -> str:
+        return pad(fit(escape(text), columns, self.style.ellipsis), columns)
+
+    def tail(self, event: Event, used: int, said: str, flag: str = "") -> str:
+        """The flag, what was said and what comes next, in the columns of the terminal that `used` ones leave."""
+        room = None if self.terminal is None else max(self.terminal - used, 0)
+        warning = _warning(event, flag)
+        if room is not None and warning:
+            warning = fit(warning, room, self.style.ellipsis)
+            room -= width(warning)
+        return self.style.yellow(warning) + _shared(escape(said), escape(event.next), room, self.style)
+
+
+def _widest(texts: Iterable[str], most: int) -> int:
+    return min(max(width(escape(text)) for text in texts), most)
+
+
+def _warning(event: Event, flag: str) -> str:
+    newer = f"written by a newer gitckpt, format {event.format}" if event.format > FORMAT else ""
+    return f"({escape(', '.join(filter(None, (flag, newer))))}) " if flag or newer else ""
+
+
+def _shared(said: str, following: str, room: int | None, style: Style) -> str:
+    """What was said, and what comes next in the columns that are left, or in two fifths where both are long."""
+    lead = f"  {style.arrow} "
+    if room is None:
+        return said + (style.dim(lead + following) if following else "")
+    said_width, next_width = width(said), width(following)
+    next_room = max(room - said_width, min(next_width + len(lead), room * 2 // 5)) - len(lead)
+    if not following or next_room < min(next_width, _LEAST):
+        return said if said_width <= room else cut(said, room, style.ellipsis)
+    said_room = room - len(lead) - min(next_room, next_width)
+    said = said if said_width <= said_room else cut(said, said_room, style.ellipsis)
+    following = following if next_width <= next_room else cut(following, next_room, style.ellipsis)
+    return said + style.dim(lead + following)

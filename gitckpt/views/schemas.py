@@ -1,0 +1,175 @@
+"""The JSON documents that gitckpt prints, as pydantic models: the published source of their JSON Schemas.
+
+Loaded only where a schema is asked for. A document says which one it is under `schema`, as `gitckpt.log/1`; the number
+changes when a program that reads the old form could break.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+
+class _Document(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class EncodedPath(_Document):
+    """A path whose bytes are not UTF-8."""
+
+    b64: str = Field(description="The bytes of the path in base64.")
+
+
+Path = str | EncodedPath
+
+
+class ChangedFile(_Document):
+    """A path that differs from the event before."""
+
+    status: str = Field(pattern="^[A-Z?]$", description="Git's status letter.")
+    path: str = Field(description="The path; bytes that are not UTF-8 are shown as \\xff.")
+    old_path: str | None = Field(description="The path before a rename or copy.")
+    b64: str = Field(default="", description="All bytes of the path, where they are not UTF-8.")
+    old_b64: str = Field(default="", description="The same for the path before.")
+
+
+class MissingPath(_Document):
+    """A path that a snapshot does not hold."""
+
+    path: Path
+    reason: str
+
+
+class Coverage(_Document):
+    """What a snapshot could not hold, and why."""
+
+    complete: bool
+    missing: list[MissingPath]
+
+
+class EventDocument(_Document):
+    """One event: `gitckpt show ID --json`, and an entry of `gitckpt log --json`."""
+
+    kind: str = Field(
+        description="start, checkpoint, auto, summary, retry, final, rollback, reset, note, end, or a newer one."
+    )
+    id: str | None = Field(description="The id, as C6; null where the kind has none.")
+    written: str | None = Field(description="The id as the agent wrote it.")
+    ref: str = Field(description="<session>/C6, or the start of the commit id where there is no id.")
+    session: str
+    line: str
+    seq: int = Field(ge=0, description="The place among the events of the session, from 1; 0 for an unreadable one.")
+    commit: str = Field(pattern="^([0-9a-f]{40}|[0-9a-f]{64})$")
+    parent: str | None = Field(description="The commit of the event before it on the line; null for the first.")
+    parent_id: str | None
+    at: str = Field(description="RFC 3339, in UTC.")
+    head: str | None = Field(description="The commit that HEAD named.")
+    branch: str | None = Field(description="The branch that HEAD named; null when detached.")
+    fields: dict[str, Any] = Field(description="The fields of the block as parsed.")
+    unterminated: bool = Field(description="Whether the block had no footer.")
+    answers_to: list[str] = Field(description="Further ids: a RETRY stands for the checkpoint that never reported.")
+    opens: dict[str, Any] | None = Field(description="The line that a retry or rollback opened: session, line, at.")
+    rollback: dict[str, Any] | None = Field(description="What a rollback was to do: operation, target, scope, …")
+    agent: dict[str, Any] | None = Field(description="Command of the agent (start), its exit status (end).")
+    coverage: Coverage
+    files: list[ChangedFile]
+
+
+class LogDocument(_Document):
+    """`gitckpt log --json`."""
+
+    schema_: Literal["gitckpt.log/1"] = Field(alias="schema")
+    session: str | None = Field(description="The session; null where the events are of all sessions.")
+    events: list[EventDocument]
+
+
+class ErrorDocument(_Document):
+    """What any command prints under --json when it fails."""
+
+    schema_: Literal["gitckpt.error/1"] = Field(alias="schema")
+    error: str
+    hint: str | None = Field(description="The command that helps.")
+    exit: int = Field(ge=1, le=255)
+
+
+class PlanStepDocument(_Document):
+    """What a rollback does to one path."""
+
+    action: Literal["restore", "delete", "mode", "leave"]
+    path: Path
+    reason: str
+    changed_since_last_event: bool = Field(
+        description="Whether somebody has changed the path since the last recorded event."
+    )
+
+
+class PlanDocument(_Document):
+    """`gitckpt rollback --dry-run --json`."""
+
+    schema_: Literal["gitckpt.plan/1"] = Field(alias="schema")
+    target: str
+    scope: Literal["files", "staged", "all"]
+    hash: str
+    steps: list[PlanStepDocument]
+    by_hand: list[str]
+
+
+class SessionDocument(_Document):
+    """One session of a list."""
+
+    id: str
+    agent: str
+    first: str | None = Field(description="Time of the first event, RFC 3339 in UTC.")
+    last: str | None = Field(description="Time of the last event.")
+    open: bool
+    events: int
+    checkpoints: int
+    lines: int
+    size: int | None = Field(description="Bytes that dropping it would free; null where it was not measured.")
+
+
+class SessionsDocument(_Document):
+    """`gitckpt sessions --json`."""
+
+    schema_: Literal["gitckpt.sessions/1"] = Field(alias="schema")
+    sessions: list[SessionDocument]
+
+
+class LastEventDocument(_Document):
+    """The event that a status counts from."""
+
+    id: str | None
+    kind: str
+    ref: str
+    commit: str
+    at: str
+
+
+class StatusDocument(_Document):
+    """`gitckpt status --json`."""
+
+    schema_: Literal["gitckpt.status/1"] = Field(alias="schema")
+    session: str | None
+    line: str | None
+    open: bool
+    last: LastEventDocument | None
+    changes: list[ChangedFile] = Field(description="Paths that differ from the last checkpoint.")
+    missing: list[MissingPath]
+    interrupted: str | None
+
+
+#: Name to model: what stands under `schema`, and the entry of a log for `show`, which says nothing under `schema`.
+MODELS: dict[str, type[BaseModel]] = {
+    "gitckpt.event/1": EventDocument,
+    "gitckpt.log/1": LogDocument,
+    "gitckpt.error/1": ErrorDocument,
+    "gitckpt.plan/1": PlanDocument,
+    "gitckpt.sessions/1": SessionsDocument,
+    "gitckpt.status/1": StatusDocument,
+}
+
+
+def json_schema(name: str) -> dict[str, Any]:
+    """The JSON Schema of a document by its name, as `gitckpt.log/1`. Raises KeyError for an unknown name."""
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(MODELS[name]).json_schema()}

@@ -1,0 +1,99 @@
+"""`gitckpt status`: where recording stands in this work tree."""
+
+from __future__ import annotations
+
+from gitckpt.views.paths import change_lines, changes_json, missing_lines
+from gitckpt.views.row import what, words
+from gitckpt.views.text import PLAIN, Style, count, escape, fit, labelled
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+    from gitckpt.views.paths import Change
+
+#: Columns of the labels.
+_LABEL = 13
+
+_NO_SESSION = "none here yet: `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand"
+_FINISH = "`gitckpt rollback --continue` finishes it, `gitckpt rollback --abort` takes it back"
+
+
+class Status:
+    """What `status` tells.
+
+    `session` is the one that this work tree records on, None where there is none, `line` its line. `changes` are the
+    paths that differ from `last`, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each),
+    `interrupted` names the operation that was begun and not finished (`rollback to C6`), or is "".
+    """
+
+    __slots__ = ("changes", "interrupted", "line", "missing", "session")
+
+    def __init__(
+        self,
+        session: Session | None = None,
+        line: str = "",
+        *,
+        changes: Sequence[Change] = (),
+        missing: Sequence[Mapping[str, Any]] = (),
+        interrupted: str = "",
+    ) -> None:
+        self.session, self.line, self.changes, self.missing = session, line, changes, missing
+        self.interrupted = interrupted
+
+    @property
+    def last(self) -> Event | None:
+        """The last checkpoint on the line, else the last event on it, else None."""
+        events = self.session.on_line(self.line) if self.session else []
+        return next((event for event in reversed(events) if event.kind == "checkpoint"), events[-1] if events else None)
+
+
+def status_lines(status: Status, style: Style = PLAIN, columns: int | None = None, limit: int = 20) -> list[str]:
+    """A few labelled lines, of the changed paths at most `limit`; words are cut at `columns` where they are given."""
+    last = status.last
+    entries = [("session", [_session(status)])]
+    if last is not None:
+        text = f"{last.id or ''}  {what(last)}  {words(last)}".strip()
+        text = escape(text) if columns is None else fit(escape(text), max(columns - _LABEL, 1), style.ellipsis)
+        entries += [("last", [text]), ("changed", _changed(status, last, style, limit))]
+    if status.missing:
+        entries.append(("not covered", [style.yellow(line) for line in missing_lines(status.missing)]))
+    if status.interrupted:
+        entries.append(("interrupted", [style.red(escape(status.interrupted)), _FINISH]))
+    return labelled(entries, _LABEL, style)
+
+
+def _session(status: Status) -> str:
+    session = status.session
+    if session is None:
+        return _NO_SESSION
+    lines = f" of {len(session.lines)}" if len(session.lines) > 1 else ""
+    state = "open" if session.is_open else "closed"
+    return escape(f"{session.id}, line {status.line}{lines}, {state}")
+
+
+def _changed(status: Status, last: Event, style: Style, limit: int) -> list[str]:
+    since = escape(last.id or last.kind)
+    if not status.changes:
+        return [f"nothing since {since}"]
+    return [f"{count(len(status.changes), 'path')} since {since}", *change_lines(status.changes, style, limit)]
+
+
+def status_document(status: Status) -> dict[str, Any]:
+    """What `status --json` prints."""
+    session, last = status.session, status.last
+    return {
+        "schema": "gitckpt.status/1",
+        "session": session.id if session else None,
+        "line": status.line if session else None,
+        "open": session.is_open if session else False,
+        "last": {"id": last.id, "kind": last.kind, "ref": last.ref, "commit": last.commit, "at": last.at}
+        if last
+        else None,
+        "changes": changes_json(status.changes),
+        "missing": [dict(entry) for entry in status.missing],
+        "interrupted": status.interrupted or None,
+    }
