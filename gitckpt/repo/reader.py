@@ -67,7 +67,7 @@ class Reader:
         if pairs:
             data = "".join(f"{commit} {parent}\n" for commit, parent in pairs).encode()
             try:
-                output = self.git.run("diff-tree", "--stdin", "-r", "-z", "-M", data=data)
+                output = self.git.run("diff-tree", "--stdin", "-r", "-z", "--no-renames", data=data)
             except GitFailed as error:
                 raise Damaged(
                     f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing"

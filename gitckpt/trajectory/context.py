@@ -38,7 +38,7 @@ def build_context(entries: list[Entry], budget: int | None = None) -> str:
     """
     context = _within(_gathered(entries), budget)
     texts = [_text(piece) for piece in (*context.pieces, *context.latest)]
-    return "\n".join([text for text in (_note(context.left_out), *texts) if text])
+    return _note(context.left_out) + "\n".join(texts)
 
 
 def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, Any]:
@@ -101,7 +101,7 @@ def _text(entry: Entry) -> str:
 
 
 def _note(left_out: tuple[str, ...]) -> str:
-    return f"(left out: {spans(list(left_out))}; `gitckpt show ID` has each whole)\n" if left_out else ""
+    return f"(left out: {spans(list(left_out))}; `gitckpt show ID` has each whole)\n\n" if left_out else ""
 
 
 def _within(context: _Context, budget: int | None) -> _Context:
@@ -111,7 +111,7 @@ def _within(context: _Context, budget: int | None) -> _Context:
     lengths = [len(_text(piece)) + 1 for piece in (*context.pieces, *context.latest)]
     for dropped in range(len(context.pieces) + 1):
         smaller = _dropping(context, dropped)
-        if sum(lengths[dropped:]) + len(_note(smaller.left_out)) <= budget:
+        if sum(lengths[dropped:]) - 1 + len(_note(smaller.left_out)) <= budget:
             return smaller
     return _dropping(context, len(context.pieces))
 

@@ -1,0 +1,120 @@
+"""Brackets and quotes in what an agent writes: which belong together, and where a list splits between them.
+
+Nothing can be relied on: brackets stay open, apostrophes look like quotes. What has no partner is an ordinary
+character.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+_BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "（": "）", "「": "」"}
+_QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
+_SIGN: Final = re.compile("[" + re.escape("".join([*_BRACKETS, *_BRACKETS.values(), *_QUOTES])) + "]")
+
+# `can't` and `5" disk` hold no quotes: one opens after anything but an ASCII word, and an apostrophe closes before
+# none.
+_OPENS_QUOTE: Final = re.compile(r"""(?<![A-Za-z0-9_])["']|[`“‘]""")
+_CLOSES_QUOTE: Final = {'"': re.compile('"'), "'": re.compile(r"'(?![A-Za-z0-9_])")} | {
+    sign: re.compile(_QUOTES[sign]) for sign in "`“‘"
+}
+
+_WRAP: Final = re.compile(r"[ \t]*\n\s*")
+_CHINESE_WRAP: Final = re.compile(r"(?<=[\u2e80-\uffee])[ \t]*\n\s*(?=[\u2e80-\uffee])")
+
+#: What a list splits on. The full-width comma and `、` are prose.
+LIST_SEPARATOR: Final = re.compile("[,;；]")
+
+
+def pairs(text: str) -> dict[int, int]:
+    """The positions of opening brackets and quotes, each with that of its partner. Nothing inside quotes counts. Linear
+    in time.
+    """
+    found: dict[int, int] = {}
+    waiting: list[tuple[str, int]] = []
+    awaited = dict.fromkeys(_BRACKETS.values(), 0)
+    unpaired: set[str] = set()
+    after = 0
+    for match in _SIGN.finditer(text):
+        at, sign = match.start(), match[0]
+        if at < after:
+            continue
+        if sign in _QUOTES:
+            after = _pair_quote(text, at, found, unpaired)
+        elif sign in _BRACKETS:
+            waiting.append((_BRACKETS[sign], at))
+            awaited[_BRACKETS[sign]] += 1
+        elif awaited[sign]:
+            _pair_bracket(sign, at, waiting, awaited, found)
+    return found
+
+
+def split_list(text: str, separator: re.Pattern[str] = LIST_SEPARATOR) -> list[str]:
+    """The items between separators that stand outside all brackets and quotes, trimmed; empty ones are left out."""
+    cuts = list(_outside([match.start() for match in separator.finditer(text)], pairs(text)))
+    items = (text[start:end] for start, end in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(text)], strict=True))
+    return [item.strip() for item in items if item.strip()]
+
+
+def unbracketed(text: str, brackets: str = "[") -> str:
+    """What stands within the brackets around the whole text. An outer bracket that is never closed comes off too.
+
+    The same object where there are none, so that `is` tells.
+    """
+    if not text or text[0] not in brackets:
+        return text
+    end = pairs(text).get(0)
+    if end is None:
+        return text[1:].strip()
+    return text[1:end].strip() if end == len(text) - 1 else text
+
+
+def unquoted(text: str) -> str:
+    """The text without the quotes around the whole of it. Back-ticks stay: they say that something is code."""
+    if len(text) > 1 and text[0] in "\"'“‘" and pairs(text).get(0) == len(text) - 1:
+        return text[1:-1]
+    return text
+
+
+def one_line(text: str) -> str:
+    """Text that was wrapped, on one line again. Chinese takes no space where the lines meet."""
+    return _WRAP.sub(" ", _CHINESE_WRAP.sub("", text.strip()))
+
+
+def _pair_quote(text: str, at: int, found: dict[int, int], unpaired: set[str]) -> int:
+    """Pairs the quote that opens at `at`, if it does; returns where to go on."""
+    sign = text[at]
+    if sign in unpaired or not _OPENS_QUOTE.match(text, at):
+        return at + 1
+    close = _CLOSES_QUOTE[sign].search(text, at + 1)
+    if close is None:
+        unpaired.add(sign)
+        return at + 1
+    found[at] = close.start()
+    return close.end()
+
+
+def _pair_bracket(
+    sign: str, at: int, waiting: list[tuple[str, int]], awaited: dict[str, int], found: dict[int, int]
+) -> None:
+    """Pairs a closing bracket with the last one of its kind; those that were opened since have no partner."""
+    closer = ""
+    while closer != sign:
+        closer, opened = waiting.pop()
+        awaited[closer] -= 1
+        if closer == sign:
+            found[opened] = at
+
+
+def _outside(positions: list[int], paired: dict[int, int]) -> Iterator[int]:
+    """Those of the ascending positions that lie within no pair."""
+    openings = iter(sorted(paired))
+    opening, covered = next(openings, None), -1
+    for position in positions:
+        while opening is not None and opening < position:
+            covered = max(covered, paired[opening])
+            opening = next(openings, None)
+        if position > covered:
+            yield position

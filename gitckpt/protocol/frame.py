@@ -1,0 +1,104 @@
+"""What models and terminals put around the lines of a block, and taking it off again.
+
+A *frame* is what stands before a header on its line: quote signs, a list bullet, indents, bold marks. The lines of the
+body stand in the same frame, more or less. An *escape* is a sequence by which a program talks to a terminal; it is no
+text at all.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+#: Escape sequences, as they stand in UTF-8 bytes.
+ESCAPE: Final = (
+    rb"(?:\x1b\[|\xc2\x9b)[0-?]*+[ -/]*+[@-~]"  # CSI: colours, erase in line, cursor
+    rb"|\x1b\][^\x07\x1b\r\n]*+(?:\x07|\x1b\\)"  # OSC: titles, links
+    rb"|\x1b[PX^_][^\x1b\r\n]*+\x1b\\"  # DCS, SOS, PM, APC
+    rb"|\x1b[ -/]*+[0-OQ-WYZ\\`-~]"  # all others
+)
+
+BLANKS: Final = (
+    " \t\v\f\xa0\u1680\u180e\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000"
+)
+ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060\ufeff"
+
+#: How many quote signs are taken off a line at most.
+MAX_QUOTES: Final = 16
+
+_ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace("\xc2\x9b", "\x9b"))
+_UNSEEN: Final = dict.fromkeys(map(ord, ZERO_WIDTH))
+_LINE_END: Final = re.compile(r"\r*\n|\r")
+_QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
+_FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
+
+# The shape of a body: what each byte may mean to whoever takes a frame off. `e`: never in plain text. `s`: a blank.
+# `b`: what a dressed line may begin with otherwise (a quote sign, a fence, the first byte of a wide or unseen blank).
+# `t`: the last byte of such a blank.
+_CLASSES: Final = {
+    "\n": b"\n",
+    "e": b"\x1b\r\v\f",
+    "s": b" \t",
+    "b": b">`~\xc2\xe1\xe2\xe3\xef",
+    "t": b"\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x9f\xa0\xaf\xbf",
+}
+_SHAPE: Final = bytes(next((ord(name) for name in _CLASSES if byte in _CLASSES[name]), ord(".")) for byte in range(256))
+_DRESSED_SHAPES: Final = (b"e", b"\ns", b"s\n", b"\nb", b"t\n")
+
+
+def bare(text: str) -> str:
+    """The text without escapes and without characters of no width."""
+    if text.isascii() and "\x1b" not in text:
+        return text
+    return _ESCAPE.sub("", text).translate(_UNSEEN)
+
+
+def unwrap(body: bytes, frame: bytes) -> str:
+    """The lines of a body without the frame of its header, each without blanks at its end. What follows the header's
+    own line end is line 1, and no line but blank ones at the end is left out.
+
+    Off come escapes, as many quote signs as the header had, the indent that all lines share, and a fence around the
+    whole. Bytes that are not UTF-8 are U+FFFD.
+    """
+    text = body.decode("utf-8", "replace")
+    if not frame and not _is_dressed(body):
+        return text[1:].rstrip("\n")
+    before = bare(frame.decode("utf-8", "replace"))
+    lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
+    for _ in range(min(before.count(">"), MAX_QUOTES)):
+        lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
+    width = len(before.rpartition(">")[2].rstrip("*_`"))
+    return "\n".join(_unfenced(_dedented([_less_indent(line, width) for line in lines]))).rstrip("\n")
+
+
+def _is_dressed(body: bytes) -> bool:
+    """Whether anything may have to be taken off. It may be said of a plain body too, which then only takes longer."""
+    shape = body.translate(_SHAPE)
+    return b"\xc2\x9b" in body or any(dressed in shape for dressed in _DRESSED_SHAPES)
+
+
+def _trimmed(line: str) -> str:
+    """The line with ordinary spaces as its indent, and nothing invisible at either end."""
+    text = line.strip(BLANKS + ZERO_WIDTH)
+    indent = line[: len(line) - len(line.lstrip(BLANKS + ZERO_WIDTH))] if text else ""
+    return " " * len(indent.translate(_UNSEEN).expandtabs(4)) + text
+
+
+def _less_indent(line: str, width: int) -> str:
+    return line[min(width, len(line) - len(line.lstrip(" "))) :]
+
+
+def _dedented(lines: list[str]) -> list[str]:
+    indent = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
+    return [line[indent:] for line in lines]
+
+
+def _unfenced(lines: list[str]) -> list[str]:
+    """The lines without the fence around them; an empty line stands where a fence stood, so that line numbers still
+    count.
+    """
+    filled = [number for number, line in enumerate(lines) if line]
+    if not filled or not _FENCE.fullmatch(lines[filled[0]]):
+        return lines
+    fences = [number for number in (filled[0], filled[-1]) if _FENCE.fullmatch(lines[number])]
+    return ["" if number in fences else line for number, line in enumerate(lines)]

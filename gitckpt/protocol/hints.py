@@ -1,0 +1,219 @@
+"""A rollback hint: text that an agent wrote, read into a plan of typed actions. Nothing of it is ever run as a command.
+
+>>> parse_hint("回退到 C6，git checkout src/a.ts撤销", exists={"src/a.ts"}.__contains__).actions
+(RestorePaths(paths=('src/a.ts',), ref=None),)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from gitckpt.protocol.hint_actions import (
+    Action,
+    CleanNew,
+    MoveBranch,
+    Nothing,
+    RemovePaths,
+    RestoreAll,
+    RestorePaths,
+    RevertCommit,
+    SwitchBranch,
+)
+from gitckpt.protocol.hint_commands import READERS
+from gitckpt.protocol.hint_cursor import PROSE_WORDS, Cursor, trimmed
+from gitckpt.protocol.hint_paths import looks_like_path, tidy
+from gitckpt.protocol.hint_prose import (
+    by_hand_in,
+    clause_end,
+    has_object,
+    is_alternative,
+    is_negated,
+    names_previous,
+    paths_spoken_of,
+    says_nothing_to_undo,
+    shell_end,
+    span_end,
+    target_in,
+    unwrapped,
+)
+from gitckpt.protocol.hint_words import COMMAND
+from gitckpt.protocol.ids import canonical
+
+__all__ = [
+    "Action", "CleanNew", "Hint", "MoveBranch", "Nothing", "RemovePaths", "RestoreAll", "RestorePaths", "RevertCommit",
+    "SwitchBranch", "is_executable_text", "parse_hint",
+]  # fmt: skip
+
+#: What lies beyond is left to a person unread: a hint of this length is no hint.
+_LONGEST_HINT = 10_000
+
+_PIPED = re.compile(r"&(?!&)|\||\d?>|<|\$\(")
+_CHECKPOINT_REVISION = re.compile(r"(?:(?:refs/)?gitckpt/[^/\s]+/tags/)?([Cc]\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """What a hint asks for.
+
+    `target` is the canonical id of the checkpoint that it names, None where it names none: then the checkpoint before
+    the step is meant. `actions` in the order written. `by_hand` are commands for a person, as written. `refused` are
+    paths that no action may touch, each with the reason. `executable` is false where neither gitckpt nor a person is
+    told anything that could be carried out (rule P006); it may be true with no actions, when all is to be done by hand.
+    """
+
+    target: str | None
+    actions: tuple[Action, ...]
+    by_hand: tuple[str, ...]
+    refused: tuple[tuple[str, str], ...]
+    executable: bool
+
+
+def parse_hint(text: str, *, exists: Callable[[str], bool], is_ref: Callable[[str], bool] | None = None) -> Hint:
+    """Read a hint.
+
+    `exists(path)` says whether a path, relative to the root of the work tree with neither `./` before nor `/` behind
+    it, names a file or directory in the target snapshot or in the work tree; it is asked about prefixes of the text.
+    `is_ref(name)` says whether `name` is a branch; without it `git switch X` is believed and `git checkout X` is not.
+    Whatever the text is, there is an answer: no error is raised.
+    """
+    written = unwrapped(text)
+    beyond = written[_LONGEST_HINT:].strip()
+    return _Reading(written[:_LONGEST_HINT], exists, is_ref, by_hand=[beyond] if beyond else []).hint()
+
+
+def is_executable_text(text: str) -> bool:
+    """Whether the form alone says what to do: a word that looks like a path or a branch counts as one."""
+
+    def may_be_path(path: str) -> bool:
+        if re.search(r"[，。；、：（）！？]", path):
+            return False
+        if re.search(r"\s", path):
+            return any(f"{quote}{path}{quote}" in text for quote in "\"'`")
+        return looks_like_path(path) or _may_be_branch(path)
+
+    return parse_hint(text, exists=may_be_path, is_ref=_may_be_branch).executable
+
+
+def _may_be_branch(word: str) -> bool:
+    return re.fullmatch(r"[\w./@+~-]+", word, re.ASCII) is not None and word.lower() not in PROSE_WORDS
+
+
+def _name(found: re.Match[str]) -> str:
+    """The command as `READERS` calls it."""
+    if found["delete"] or found["delete_zh"]:
+        return "delete"
+    if found["undo"] or found["undo_zh"]:
+        return "undo"
+    return re.sub(r"\s+", " ", found["name"] or "").lower()
+
+
+def _is_concrete(name: str, arguments: str) -> bool:
+    """Whether a command that could not be read tells a person enough: an option does, mere prose behind a name not."""
+    if name == "delete":
+        return has_object(arguments)
+    return name == "git stash" or arguments.lstrip().startswith("-")
+
+
+@dataclass(slots=True)
+class _Reading:
+    """One pass over the text: commands are read where they start, all that lies between them is prose."""
+
+    text: str
+    exists: Callable[[str], bool]
+    is_ref: Callable[[str], bool] | None
+    actions: list[Action] = field(default_factory=list)
+    by_hand: list[str] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+    prose: list[str] = field(default_factory=list)
+    target: str | None = None
+    concrete: bool = False
+    tried: bool = False
+
+    def hint(self) -> Hint:
+        at = behind = 0
+        while found := COMMAND.search(self.text, behind):
+            before = self.text[at : found.start()]
+            stop = self._command(found, before)
+            behind = found.end()
+            if stop is not None:
+                self.prose.append(before)
+                at = behind = max(stop, behind)
+        self.prose.append(self.text[at:])
+        self._finish(" ⏎ ".join(self.prose))
+        executable = bool(self.actions) or self.concrete
+        return Hint(self.target, tuple(self.actions), tuple(self.by_hand), tuple(self.refused), executable)
+
+    def _finish(self, prose: str) -> None:
+        self.target = self.target or target_in(prose)
+        for piece in self.prose:
+            self._leave(*by_hand_in(piece), concrete=True)
+        if self.actions or self.refused or self.tried:
+            return
+        if says_nothing_to_undo(prose):
+            self.actions += [] if self.by_hand else [Nothing()]
+        elif self.target or names_previous(prose):
+            self._go_back(prose)
+
+    def _go_back(self, prose: str) -> None:
+        """A target and no command is the whole tree, unless a file is spoken of, for that may mean anything."""
+        if any(self.exists(tidy(word)) for word in paths_spoken_of(prose)):
+            self._leave(self.text.strip(), concrete=True)
+        else:
+            self.actions.append(RestoreAll())
+
+    def _command(self, found: re.Match[str], before: str) -> int | None:
+        """Read the command that starts here and give the place behind it, or None where it is prose after all."""
+        start, limit, name = found.start(), span_end(self.text, found.start()), _name(found)
+        if name in ("cd", "pushd"):
+            return self._leave_to(start, limit, concrete=True)
+        stop = clause_end(self.text, found.end(), limit)
+        if found["opaque"] or (self.tried and is_alternative(before)):
+            return self._leave_to(start, stop, concrete=bool(found["opaque"]))
+        if name not in READERS:
+            return stop if is_negated(before) else self._leave_to(start, stop, concrete=True)
+        end = shell_end(self.text, found.end(), limit)
+        cursor = Cursor(self.text, found.end(), end, self.exists, self.is_ref)
+        return self._known_command(name, start, cursor, limit, is_negated(before))
+
+    def _known_command(self, name: str, start: int, cursor: Cursor, limit: int, negated: bool) -> int | None:
+        arguments = cursor.at
+        actions = READERS[name](cursor)
+        if name == "undo" and actions is None:
+            return None
+        if negated:
+            return cursor.at
+        self.tried = self.tried or name != "delete" or bool(actions)
+        self.refused += cursor.refused
+        if actions is None:
+            stop = clause_end(self.text, arguments, limit)
+            return self._leave_to(start, stop, concrete=_is_concrete(name, self.text[arguments:stop]))
+        self.actions += [self._aimed(action) for action in actions]
+        return self._rest_of_pipeline(cursor, limit)
+
+    def _rest_of_pipeline(self, cursor: Cursor, limit: int) -> int:
+        """A pipe, an `||` or a redirection behind an action is for a person to see."""
+        if cursor.end >= limit or not _PIPED.match(self.text, cursor.end):
+            return cursor.at
+        self.prose.append(self.text[cursor.at : cursor.end])
+        return self._leave_to(cursor.end, clause_end(self.text, cursor.end, limit), concrete=False)
+
+    def _aimed(self, action: Action) -> Action:
+        """Where the revision is a checkpoint, it is the hint's target and no revision of git."""
+        ref = action.ref if isinstance(action, (RestoreAll, RestorePaths)) else None
+        found = _CHECKPOINT_REVISION.fullmatch(ref or "")
+        if found is None or not isinstance(action, (RestoreAll, RestorePaths)):
+            return action
+        self.target = self.target or canonical(found[1])
+        return replace(action, ref=None)
+
+    def _leave_to(self, start: int, stop: int, *, concrete: bool) -> int:
+        self._leave(trimmed(self.text[start:stop]), concrete=concrete)
+        return stop
+
+    def _leave(self, *commands: str, concrete: bool) -> None:
+        for command in commands:
+            if command and command not in self.by_hand:
+                self.by_hand.append(command)
+                self.concrete = self.concrete or concrete

@@ -1,0 +1,149 @@
+"""Finding the keys in a body: which field each line belongs to.
+
+A key stands at the start of a line, before `:` or `：`. A known one may be written in Chinese, in any case, with blanks
+or dashes, in bold, or behind a bullet where all of them are. Any other word there is a key too, unless it reads like
+the text of a value.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from gitckpt.protocol.blocks import REQUIRED, STATE_FIELDS, Kind
+from gitckpt.protocol.ids import narrow
+
+#: The fields that a block of each kind can have, in protocol order.
+FIELDS: Final[dict[Kind, tuple[str, ...]]] = REQUIRED | {
+    "checkpoint": REQUIRED["checkpoint"] + STATE_FIELDS,
+    "summary": ("covers", "text"),
+}
+
+#: Other names of the fields, besides their own.
+ALIASES: Final[dict[str, str]] = {
+    "phase": "阶段 stage",
+    "done": "已完成 完成 已完成步骤 已完成的步骤 完成情况 completed",
+    "next": "下一步 下一步计划 接下来 后续 后续步骤 next_step next_steps",
+    "state_ref": "状态引用 关键状态引用 关键状态 状态 状态参考 state state_refs",
+    "rollback_hint": "回退提示 回滚提示 回退 回滚 回退方案 回滚方案 回退方法 rollback",
+    "goal": "目标 任务目标",
+    "facts": "事实 已知事实 已核实事实 已核实的事实 fact",
+    "todo": "待办 待办事项 待完成 待完成步骤 未完成 todos to_do",
+    "open": "未解决 未解决问题 未解决的问题 待解决 待解决问题 遗留问题 开放问题 open_questions open_issues",
+    "from": "从 来自 起点 恢复点 恢复自",
+    "reason": "原因 失败原因",
+    "new_strategy": "新策略 策略 改用策略 strategy",
+    "checkpoints": "检查点 检查点列表 全部检查点 所有检查点 checkpoint_ids",
+    "summaries": "摘要 摘要列表 总结 summary",
+    "result": "结果 最终结果",
+}
+
+_KNOWN: Final[dict[Kind, dict[str, str]]] = {
+    kind: {alias.replace("_", ""): name for name in names for alias in (name, *ALIASES.get(name, "").split())}
+    for kind, names in FIELDS.items()
+}
+
+_KEY_LINE: Final = re.compile(
+    r"""(?P<indent>[ ]*)(?P<bullet>[-*+•●][ ]+)?(?P<mark>[*_`]{0,3})
+    (?P<key>[^\W\d][\w-]*(?:[ ][\w-]+){0,2})
+    (?P<unmark>[*_`]{0,3})\s*(?P<colon>[:：])(?P<value>.*)""",
+    re.VERBOSE,
+)
+_OTHER_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}|[\u3400-\u9fff]{1,20}")
+# An ASCII colon makes a key only before a blank or an opening sign: `localhost:8080` is text.
+_AFTER_COLON: Final = re.compile(r"$|[\s\[{(\"'“‘（【「*]|[^\x00-\x7f]")
+
+
+class Entry(NamedTuple):
+    """A key with its value: the field's name, or None for a key that is not known; the key as written, "" for the text
+    before any key; the lines of the value; and the line of the body, from 0, that the key stands on.
+    """
+
+    name: str | None
+    written: str
+    value: str
+    line: int
+
+
+class _Key(NamedTuple):
+    name: str | None
+    written: str
+    value: str
+    indent: int
+    is_bulleted: bool
+
+
+def read_entries(kind: Kind, body: str) -> list[Entry]:
+    """The body as keys and values, in the order in which they stand. All of it but the keys themselves is in some
+    value.
+    """
+    reading = _Reading(_KNOWN[kind])
+    for number, line in enumerate(body.split("\n")):
+        reading.take(number, line)
+    return reading.entries()
+
+
+class _Reading:
+    """A body half read: the entry that is open, and what keys look like in this body."""
+
+    def __init__(self, known: dict[str, str]) -> None:
+        self._known = known
+        self._entries: list[Entry] = []
+        self._seen: set[str] = set()
+        self._style: _Key | None = None
+        self._open = _Key(None, "", "", 0, False)
+        self._line = 0
+        self._lines: list[str] = []
+        self._depth = 0
+
+    def take(self, number: int, line: str) -> None:
+        key = self._key(line)
+        if key and self._begins_entry(key):
+            self._begin(key, number)
+        else:
+            self._add(line)
+
+    def entries(self) -> list[Entry]:
+        self._end()
+        return self._entries
+
+    def _key(self, line: str) -> _Key | None:
+        match = _KEY_LINE.fullmatch(line)
+        if not match or match["value"].startswith(("//", "\\")):
+            return None
+        name = self._known.get(re.sub(r"[\s_-]", "", narrow(match["key"]).lower()))
+        value = _unmarked(match["value"], match["mark"] if not match["unmark"] else "")
+        is_key = _OTHER_KEY.fullmatch(match["key"]) and (match["colon"] == "：" or _AFTER_COLON.match(match["value"]))
+        return _Key(name, match["key"], value, len(match["indent"]), bool(match["bullet"])) if name or is_key else None
+
+    def _begins_entry(self, key: _Key) -> bool:
+        """Whether it is a key, and not a line of the open value that looks like one."""
+        style = self._style or (key if key.name else _Key(None, "", "", 0, False))
+        if key.indent > style.indent or (key.is_bulleted and not style.is_bulleted):
+            return False
+        return self._depth <= 0 or (key.name is not None and key.name not in self._seen)
+
+    def _begin(self, key: _Key, number: int) -> None:
+        self._end()
+        if key.name:
+            self._seen.add(key.name)
+            self._style = self._style or key
+        self._open, self._line, self._lines, self._depth = key, number, [], 0
+        self._add(key.value)
+
+    def _add(self, line: str) -> None:
+        self._lines.append(line)
+        if self._depth > 0 or (len(self._lines) == 1 and line.lstrip().startswith(("[", "{"))):
+            self._depth += line.count("[") + line.count("{") - line.count("]") - line.count("}")
+
+    def _end(self) -> None:
+        value = "\n".join(self._lines)
+        if self._open.written or value.strip():
+            self._entries.append(Entry(self._open.name, self._open.written, value, self._line))
+
+
+def _unmarked(value: str, mark: str) -> str:
+    """The value without the emphasis that began before its key: `**phase:** x`, `**phase: x**`."""
+    if not mark:
+        return value
+    return value.removeprefix(mark) if value.startswith(mark) else value.removesuffix(mark)

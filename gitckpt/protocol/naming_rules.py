@@ -1,0 +1,115 @@
+"""The rules about what blocks say of each other: hints, RETRY, SUMMARY and FINAL name what there is, and all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.protocol.blocks import Block
+from gitckpt.protocol.hints import parse_hint
+from gitckpt.protocol.transcript import Complaint, Run, Transcript, listed, name, number, quoted, retried, span
+
+
+def unknown_name(run: Run) -> Iterator[Complaint]:
+    """P007"""
+    latest: int | None = None
+    for block, known in run.before():
+        for field, ids in _named(block, latest).items():
+            if unknown := [id for id in ids if id not in known]:
+                wrong = f"{name(block)} names {listed(unknown)}, but no such block stands before it"
+                yield Complaint(block, f"{wrong}; name one that is there", field)
+        latest = number(block.id) or latest
+
+
+def _named(block: Block, latest: int | None) -> dict[str, list[str]]:
+    """By field, the ids that the block names. A RETRY may name the step that failed before it could report."""
+    if block.kind == "checkpoint":
+        target = parse_hint(str(block.fields.get("rollback_hint") or ""), exists=lambda path: False).target
+        return {"rollback_hint": [target] if target else []}
+    if block.kind == "summary":
+        return {"": list(block.fields.get("covers") or ())}
+    if block.kind == "retry":
+        unreported = f"C{(latest or 0) + 1}"
+        return {"from": [id for id in retried(block) if id != unreported]}
+    return {"checkpoints": _checkpoints_of(block)}
+
+
+def _checkpoints_of(final: Block) -> list[str]:
+    """The ids that a FINAL lists; `RETRY→C7` stands for C7."""
+    return [id.rpartition("→")[2] for id in final.fields.get("checkpoints") or ()]
+
+
+def _summaries_of(final: Block) -> list[dict[str, Any]]:
+    return list(final.fields.get("summaries") or ())
+
+
+def unknown_summary(run: Run) -> Iterator[Complaint]:
+    """P007, for the summaries that a FINAL lists. One whose checkpoints are left out is left out with them."""
+    for final in run.of_kind("final"):
+        for entry in _summaries_of(final):
+            if entry["id"] not in run.ids("summary") and not run.left_out.keys() & entry["covers"]:
+                wrong = f"FINAL names {quoted(entry['id'])}, but no such block stands before it"
+                yield Complaint(final, f"{wrong}; name one that is there", "summaries")
+
+
+def summary_range(run: Run) -> Iterator[Complaint]:
+    """P010, each SUMMARY against the checkpoints since the one before."""
+    covered: set[str] = set()
+    since: list[str] = []
+    for block in run.blocks:
+        if block.kind == "checkpoint" and block.id and block.id not in since:
+            since.append(block.id)
+        elif block.kind == "summary":
+            covers = list(block.fields.get("covers") or ())
+            if faults := list(_range_faults(covers, covered, since, run)):
+                expected = f"; write (covers {span(since)})" if since else ""
+                yield Complaint(block, f"{name(block)} {' and '.join(faults)}{expected}")
+            covered |= {*covers, *since}
+            since = []
+
+
+def _range_faults(covers: list[str], covered: set[str], since: list[str], run: Run) -> Iterator[str]:
+    """What is wrong with a range. A step that is done again may be covered again."""
+    if not covers:
+        yield "does not say what it covers"
+        return
+    if twice := [id for id in covers if id in covered and id not in since]:
+        yield f"covers {listed(twice)} again"
+    if missed := [id for id in since if id not in covers and id not in covered]:
+        yield f"leaves out {listed(missed)}"
+    known = (since, covered, run.left_out, run.retried_ids)
+    if absent := [id for id in covers if not any(id in ids for ids in known)]:
+        yield f"covers {listed(absent)}, not recorded before it"
+
+
+def range_in_final(run: Run) -> Iterator[Complaint]:
+    """P010, a FINAL that gives a summary another range than its block does."""
+    written = {block.id: block.fields.get("covers") for block in run.of_kind("summary")}
+    for final in run.of_kind("final"):
+        for entry in _summaries_of(final):
+            covers = written.get(entry["id"])
+            if covers and entry["covers"] and entry["covers"] != covers:
+                wrong = f"FINAL says that {entry['id']} covers {span(entry['covers'])}, its block says {span(covers)}"
+                yield Complaint(final, f"{wrong}; write {entry['id']}({span(covers)})", "summaries")
+
+
+def final_omits(run: Run) -> Iterator[Complaint]:
+    """P011, a FINAL that does not list everything."""
+    for final in run.of_kind("final"):
+        yield from _omitted(final, "checkpoints", run.ids("checkpoint"), _checkpoints_of(final))
+        yield from _omitted(final, "summaries", run.ids("summary"), [entry["id"] for entry in _summaries_of(final)])
+
+
+def _omitted(final: Block, field: str, recorded: list[str], listed_ids: list[str]) -> Iterator[Complaint]:
+    named = set(listed_ids)
+    if left := [id for id in recorded if id not in named]:
+        yield Complaint(final, f"FINAL leaves out {listed(left)}; list every one that was recorded", field)
+
+
+def final_absent(text: Transcript) -> Iterator[Complaint]:
+    """P011, a finished run without one: finished as the caller says, or by its last checkpoint with nothing to do."""
+    for run in text.runs:
+        finished = run.looks_finished if text.finished is None else text.finished
+        if finished and not run.of_kind("final"):
+            remedy = "end it with a ===FINAL=== block that lists all checkpoints and summaries"
+            yield Complaint(run.blocks[-1], f"the run is finished and has no FINAL; {remedy}")

@@ -1,0 +1,230 @@
+"""From a stream to blocks: scanned, read as fields, and rid of what must not be recorded."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, OrderedDict
+from dataclasses import replace
+from typing import Any, Final
+
+from gitckpt.protocol.blocks import Block, Diagnostic, RawBlock
+from gitckpt.protocol.fields import read_fields
+from gitckpt.protocol.ids import canonical, ids_in, is_placeholder, leading_id, says_only_ids
+from gitckpt.protocol.keys import read_entries
+from gitckpt.protocol.scanner import MAX_DIAGNOSTICS, Scanner
+
+#: Characters of an id as written that are kept.
+MAX_WRITTEN: Final = 200
+
+#: How many blocks of a stream are remembered, to know a repetition by.
+MAX_REMEMBERED: Final = 4096
+
+_SUMMARY_HEADER: Final = re.compile(r"(?P<id>[^\s(（\[【:：]*)\s*[:：]?\s*(?P<rest>.*)", re.DOTALL)
+
+
+def read_block(raw: RawBlock) -> Block:
+    """The block with its id and its fields. Never raises: what is wrong is in its diagnostics (P003, P004, P015).
+
+    An id that is none, or only stands for one, gives `id=None`. A number with a title after it (`7: replace`) counts,
+    and is reported. A block without a footer has no prose in it: it ends at the first empty line after its last field.
+    """
+    if not raw.terminated:
+        raw = replace(raw, body=_without_prose(raw))
+    fields, diagnostics = read_fields(raw.kind, raw.body, raw.line)
+    written, rest = raw.argument, ""
+    if raw.kind == "summary" and (header := _SUMMARY_HEADER.fullmatch(raw.argument)):
+        written, rest = header["id"], header["rest"]
+        fields = _with_header(fields, rest)
+    id, about_id = _id(raw, written)
+    about = (*about_id, *_about_end(raw), *diagnostics)
+    return Block(raw.kind, id, written[:MAX_WRITTEN], fields, raw.line, raw.end_line, raw.terminated, about)
+
+
+def read_text(text: str | bytes, *, keep_all: bool = False) -> tuple[list[Block], list[Diagnostic]]:
+    """The blocks of a whole text, and all diagnostics, those of the blocks too, by line.
+
+    As they would be recorded; with `keep_all` also repetitions, placeholders and blocks that broke off, for a person to
+    see.
+    """
+    reader = BlockReader(keep_all=keep_all)
+    blocks = reader.feed(_encoded(text) if isinstance(text, str) else text) + reader.close()
+    return blocks, reader.take_diagnostics()
+
+
+class BlockReader:
+    """Feed it bytes, and it returns the blocks that are to be recorded, each as soon as it has ended. Chunking makes no
+    difference.
+
+    Left out are placeholders (a prompt that is echoed), and what repeats a block of the stream word for word (a
+    redraw), unless a RETRY went back to before that block. A block without a footer is given if its required fields are
+    there; if not, it is a diagnostic. With `keep_all` nothing is left out.
+
+    `diagnostics` are those of the stream and of its blocks by line, until they are taken; at most 2,000 in all.
+    """
+
+    def __init__(self, *, keep_all: bool = False) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._scanner = Scanner()
+        self._keep_all = keep_all
+        self._remembered = _Remembered()
+        self._noted = 0
+
+    def feed(self, data: bytes) -> list[Block]:
+        """The blocks that end within this chunk, in order."""
+        return self._read(self._scanner.feed(data))
+
+    def close(self) -> list[Block]:
+        """The blocks that the end of the stream ends."""
+        return self._read(self._scanner.close())
+
+    def take_diagnostics(self) -> list[Diagnostic]:
+        """The diagnostics since the last call, by line."""
+        taken, self.diagnostics = self.diagnostics, []
+        return taken
+
+    def _read(self, raws: list[RawBlock]) -> list[Block]:
+        noted = len(self.diagnostics)
+        self.diagnostics += self._scanner.take_diagnostics()
+        blocks = [block for raw in raws if (block := self._recordable(raw))]
+        if len(self.diagnostics) > noted:
+            self.diagnostics.sort(key=lambda found: (found.line, found.column, found.code))
+        return blocks
+
+    def _recordable(self, raw: RawBlock) -> Block | None:
+        """The block, its diagnostics noted, or None if it is left out."""
+        if not self._keep_all and self._remembered.holds(raw):
+            return None
+        block = read_block(raw)
+        if not self._keep_all and _is_template(block):
+            return None
+        if not self._keep_all and not _is_whole(block):
+            self._note(_broken_off(block))
+            return None
+        self._note(*block.diagnostics)
+        self._remembered.add(raw, block)
+        return block
+
+    def _note(self, *diagnostics: Diagnostic) -> None:
+        self.diagnostics += diagnostics[: MAX_DIAGNOSTICS - self._noted]
+        self._noted = min(MAX_DIAGNOSTICS, self._noted + len(diagnostics))
+
+
+class _Remembered:
+    """The blocks of a stream so far, each as a hash and its id, the newest MAX_REMEMBERED of them.
+
+    Hashes suffice: they are keyed anew in each process, so that nobody can write a block to fit one.
+    """
+
+    def __init__(self) -> None:
+        self._blocks: OrderedDict[int, str | None] = OrderedDict()
+        self._retries: OrderedDict[int, None] = OrderedDict()
+        self._ids: Counter[str | None] = Counter()
+
+    def holds(self, raw: RawBlock) -> bool:
+        key = hash((raw.kind, raw.argument, raw.body))
+        return key in self._blocks or key in self._retries
+
+    def add(self, raw: RawBlock, block: Block) -> None:
+        key = hash((raw.kind, raw.argument, raw.body))
+        if block.kind == "retry":
+            self._retries[key] = None
+            self._forget_after(str(block.fields.get("from", "")))
+        elif key not in self._blocks:
+            self._blocks[key] = block.id
+            self._ids[block.id] += 1
+        if len(self._retries) > MAX_REMEMBERED:
+            self._retries.popitem(last=False)
+        if len(self._blocks) > MAX_REMEMBERED:
+            self._ids[self._blocks.popitem(last=False)[1]] -= 1
+
+    def _forget_after(self, target: str) -> None:
+        """What came after the target may come again, word for word. A target that never reported is gone back to by its
+        number.
+        """
+        number = _number(target)
+        while self._blocks:
+            newest = next(reversed(self._blocks.values()))
+            if newest == target or (not self._ids[target] and not 0 <= number < _number(newest)):
+                return
+            self._ids[self._blocks.popitem()[1]] -= 1
+
+
+def _number(id: str | None) -> int:
+    """The number of a checkpoint's id; -1 for any other."""
+    return int(id[1:]) if id and re.fullmatch(r"C[0-9]+", id) else -1
+
+
+def _encoded(text: str) -> bytes:
+    """The text in UTF-8; pairs of surrogates as the characters that they mean, lone ones as U+FFFD."""
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _without_prose(raw: RawBlock) -> str:
+    lines = raw.body.split("\n")
+    known = [entry.line for entry in read_entries(raw.kind, raw.body) if entry.name] if raw.kind != "summary" else [0]
+    empty = (number for number in range(max(known, default=len(lines)) + 1, len(lines)) if not lines[number].strip())
+    return "\n".join(lines[: next(empty, len(lines))])
+
+
+def _id(raw: RawBlock, written: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
+    """The id, and what is wrong with it. Retries and finals have none."""
+    if raw.kind in ("retry", "final"):
+        return None, ()
+    example = f"write ==={raw.kind.upper()} {'S2 (covers C6-C10)' if raw.kind == 'summary' else '7'}==="
+    if id := canonical(written, raw.kind):
+        return id, ()
+    if not written:
+        problem = "the header has no id"
+    elif is_placeholder(written):
+        problem = f"{_shown(written)} only stands for an id"
+    elif id := leading_id(written, raw.kind):
+        problem = f"the header says more than the id {id}"
+    else:
+        problem = (
+            f"{_shown(written)} is no id: letters, digits, `.`, `_`, `-`, at most 64, no `..`, no `.lock` at the end"
+        )
+    return id, (Diagnostic(raw.line, 1, "P004", f"{problem}; {example}"),)
+
+
+def _shown(written: str) -> str:
+    return repr(written if len(written) <= 40 else written[:40] + "…")
+
+
+def _with_header(fields: dict[str, Any], rest: str) -> dict[str, Any]:
+    """The fields of a summary with what its header says that it covers."""
+    covers = list(dict.fromkeys([*ids_in(rest), *fields["covers"]]))
+    return fields | {"covers": covers} | ({} if says_only_ids(rest) else {"extra": {"header": rest}})
+
+
+def _about_end(raw: RawBlock) -> tuple[Diagnostic, ...]:
+    if raw.terminated or raw.cut:  # the scanner has told of a cut
+        return ()
+    return (Diagnostic(raw.line, 1, "P003", f"the {raw.kind.upper()} block is not terminated: end it with ===END==="),)
+
+
+def _is_template(block: Block) -> bool:
+    """Whether the block is the prompt's own example, to be filled in, that a client has echoed."""
+    if block.kind in ("checkpoint", "summary"):
+        return block.id is None and is_placeholder(block.written)
+    if block.kind == "retry":
+        return is_placeholder(str(block.fields.get("from", "")))
+    listed = block.fields.get("checkpoints", [])
+    return bool(listed) and all(map(is_placeholder, listed))
+
+
+def _is_whole(block: Block) -> bool:
+    """Whether the block may be recorded: it has its footer, or else all of its required fields, and no mere heading for
+    a header.
+    """
+    if block.terminated:
+        return True
+    is_heading = block.kind == "summary" and not re.fullmatch(r"S[0-9]+", block.id or "")
+    return not block.missing and not is_heading
+
+
+def _broken_off(block: Block) -> Diagnostic:
+    lacks = f", and lacks {', '.join(block.missing)}" if block.missing else ""
+    name = f"{block.kind.upper()} {block.written[:40]}".rstrip()
+    return Diagnostic(
+        block.line, 1, "P003", f"the block {name} is not terminated{lacks}; it is not recorded: end it with ===END==="
+    )

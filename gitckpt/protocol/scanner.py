@@ -1,0 +1,238 @@
+"""Cutting blocks out of a stream of bytes, whatever its size and wherever it is cut into chunks.
+
+The scanner remembers no more than the line that has just begun and the block that is open, both bounded. Text without
+markers is only searched, never decoded or split into lines, so that scanning a stream costs little more than copying
+it.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from gitckpt.protocol.blocks import MAX_BLOCK, Diagnostic, RawBlock
+from gitckpt.protocol.frame import unwrap
+from gitckpt.protocol.markers import (
+    MAX_MARKER,
+    Footer,
+    Header,
+    candidates,
+    footer_end,
+    footer_flood_end,
+    header_flood_end,
+    is_cut_header,
+    read_marker,
+)
+
+#: How many diagnostics the scanner makes for one stream; the last one says that there may be more.
+MAX_DIAGNOSTICS: Final = 1000
+
+#: How many headers with no footer, and next to no text, are given as blocks. After that many they are a flood, and are
+#: passed over.
+MAX_BARE_HEADERS: Final = 1000
+
+#: Bytes of text under which a CHECKPOINT cannot have its five required fields.
+_SHORTEST_BODY: Final = 40
+
+_LF: Final = 0x0A
+
+
+class Scanner:
+    """Feed it bytes, and it returns the blocks that have ended by then. Any chunking of a stream gives the same blocks
+    and diagnostics.
+
+    A block ends with its footer, as soon as the footer's last sign is there. One without a footer is ended by the next
+    header or by `close`, and has `terminated=False`. One of more than MAX_BLOCK bytes is ended there, and has
+    `cut=True` besides.
+
+    Diagnostics gather in `diagnostics` until they are taken.
+    """
+
+    def __init__(self) -> None:
+        self.diagnostics: list[Diagnostic] = []
+        self._begun = b""  # a line whose end has not come yet
+        self._ignores_line = False  # bytes up to the next line end belong to a line that is dealt with already
+        self._line = 1
+        self._open: _OpenBlock | None = None
+        self._expects_footer = False  # of the block that was cut
+        self._blocks: list[RawBlock] = []
+        self._bare_headers = 0
+        self._noted = 0
+
+    def feed(self, chunk: bytes) -> list[RawBlock]:
+        """The blocks that end within this chunk, in order."""
+        data = self._begun + chunk if self._begun else chunk
+        self._begun = b""
+        start = self._rest_of_line(data) if self._ignores_line else 0
+        if start < len(data):
+            self._unfinished_line(data, self._whole_lines(data, start))
+        return self._taken()
+
+    def close(self) -> list[RawBlock]:
+        """The blocks that the end of the stream ends."""
+        data, self._begun = self._begun, b""
+        self._text(data, self._line_with_candidate(data, 0, 0, len(data)), len(data))
+        self._end_block()
+        return self._taken()
+
+    def take_diagnostics(self) -> list[Diagnostic]:
+        """The diagnostics since the last call, in the order of the stream."""
+        taken, self.diagnostics = self.diagnostics, []
+        return taken
+
+    def _taken(self) -> list[RawBlock]:
+        taken, self._blocks = self._blocks, []
+        return taken
+
+    def _rest_of_line(self, data: bytes) -> int:
+        end = _line_end(data, 0)
+        self._ignores_line = end < 0
+        after = len(data) if end < 0 else end + 1
+        self._text(data, 0, after)
+        return after
+
+    def _whole_lines(self, data: bytes, start: int) -> int:
+        """Reads the markers; returns the position up to which everything is taken in."""
+        pattern, position = candidates(data), start
+        while pattern and (candidate := pattern.search(data, position)):
+            begin, end = _line_begin(data, position, candidate.start()), _line_end(data, candidate.start())
+            if end < 0:
+                break
+            start, position = self._line_with_candidate(data, start, begin, end), end + 1
+            if start == position and self._floods():
+                start = position = self._past_flood(data, position)
+        return start
+
+    def _floods(self) -> bool:
+        return self._bare_headers >= MAX_BARE_HEADERS or self._noted >= MAX_DIAGNOSTICS
+
+    def _past_flood(self, data: bytes, start: int) -> int:
+        """Passes over headers or footers of a flood, but for the last: they could only be dropped."""
+        after = start
+        if self._bare_headers >= MAX_BARE_HEADERS:
+            after = header_flood_end(data, start)
+        if not self._open and self._noted >= MAX_DIAGNOSTICS:
+            after = max(after, footer_flood_end(data, start))
+        self._line += data.count(b"\n", start, after)
+        return after
+
+    def _unfinished_line(self, data: bytes, start: int) -> None:
+        begin = _line_begin(data, start, len(data))
+        self._text(data, start, begin)
+        line = data[begin:]
+        if self._open and footer_end(line, 0, len(line)) >= 0:
+            self._end_block(terminated=True)
+            self._ignores_line = True
+        elif len(line) > MAX_MARKER:
+            self._note_cut_header(line)
+            self._text(line, 0, len(line))
+            self._ignores_line = True
+        else:
+            self._begun = line
+
+    def _line_with_candidate(self, data: bytes, start: int, begin: int, end: int) -> int:
+        """Acts on `data[begin:end]` if it is a marker, after the text before it, which is taken in from `start` on.
+
+        Returns the position up to which everything is taken in: past the line end where it was a marker.
+        """
+        marker = read_marker(data, begin, end)
+        if marker is None and end - begin <= MAX_MARKER:
+            return start
+        self._text(data, start, begin)
+        if marker is None:
+            self._note_cut_header(data[begin : begin + MAX_MARKER])
+            return begin
+        self._footer(marker) if isinstance(marker, Footer) else self._header(marker)
+        self._text(data, end, end + 1)
+        return end + 1
+
+    def _text(self, data: bytes, start: int, end: int) -> None:
+        """Takes in what is no marker: into the open block, or past it."""
+        if self._open:
+            start = self._into_block(self._open, data, start, end)
+        self._line += data.count(b"\n", start, end)
+
+    def _into_block(self, block: _OpenBlock, data: bytes, start: int, end: int) -> int:
+        """Adds text to the block, and ends the block where it is full; returns the position up to which lines are
+        counted.
+        """
+        room = start + MAX_BLOCK - len(block.body)
+        block.body += data[start : min(end, room)]
+        if end <= room:
+            return start
+        self._line += data.count(b"\n", start, room)
+        self._note(block.line, f"the block is longer than {MAX_BLOCK // 1024} KiB and was cut: end it with ===END===")
+        self._end_block(cut=True)
+        self._expects_footer = True
+        return room
+
+    def _end_block(self, *, terminated: bool = False, cut: bool = False) -> None:
+        block, self._open = self._open, None
+        if block is None:
+            return
+        if not terminated and block.is_bare:
+            self._bare_headers += 1
+            if self._bare_headers == MAX_BARE_HEADERS + 1:
+                self._note(block.line, "there are more headers without fields and footer than can be listed")
+            if self._bare_headers > MAX_BARE_HEADERS:
+                return
+        self._blocks.append(block.ended(self._line, terminated, cut))
+
+    def _header(self, header: Header) -> None:
+        self._end_block()
+        self._open, self._expects_footer = _OpenBlock(header, self._line), False
+
+    def _footer(self, footer: Footer) -> None:
+        if self._open:
+            self._end_block(terminated=True)
+        elif self._expects_footer:
+            self._expects_footer = False
+        elif footer.alone:
+            self._note(
+                self._line, "===END=== ends no block: write the header line, such as ===CHECKPOINT 7===, before it"
+            )
+
+    def _note_cut_header(self, line: bytes) -> None:
+        if is_cut_header(line):
+            message = (
+                f"the header line is longer than {MAX_MARKER // 1024} KiB and was not read: write ===CHECKPOINT 7==="
+            )
+            self._note(self._line, message, "P004")
+
+    def _note(self, line: int, message: str, code: str = "P003") -> None:
+        self._noted += 1
+        if self._noted == MAX_DIAGNOSTICS:
+            message = "there are more than can be listed: mend those above first"
+        if self._noted <= MAX_DIAGNOSTICS:
+            self.diagnostics.append(Diagnostic(line, 1, code, message))
+
+
+class _OpenBlock:
+    """A block whose end has not come. The body begins with the line end of the header."""
+
+    __slots__ = ("body", "header", "line")
+
+    def __init__(self, header: Header, line: int) -> None:
+        self.header, self.line, self.body = header, line, bytearray()
+
+    @property
+    def is_bare(self) -> bool:
+        return self.body.isspace() or (self.header.kind == "checkpoint" and len(self.body) < _SHORTEST_BODY)
+
+    def ended(self, end_line: int, terminated: bool, cut: bool) -> RawBlock:
+        body = "" if self.body.isspace() else unwrap(bytes(self.body), self.header.frame)
+        header = self.header
+        return RawBlock(header.kind, header.argument, body, self.line, end_line, terminated, cut)
+
+
+def _line_begin(data: bytes, start: int, position: int) -> int:
+    """Where the line that holds `position` begins, not before `start`. A lone CR ends a line as LF does."""
+    if position == start or data[position - 1] == _LF:
+        return position
+    return max(data.rfind(b"\n", start, position), data.rfind(b"\r", start, position), start - 1) + 1
+
+
+def _line_end(data: bytes, position: int) -> int:
+    """Where the line that holds `position` ends, at its LF or CR; -1 where it does not end in `data`."""
+    line_feed = data.find(b"\n", position)
+    carriage_return = data.find(b"\r", position, line_feed if line_feed >= 0 else len(data))
+    return carriage_return if carriage_return >= 0 else line_feed

@@ -1,0 +1,225 @@
+"""What a field's text is worth: each function reads one shape of the table "Fields" of the protocol.
+
+Readers that leave words out return, besides the value, whether the text said more than that.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gitckpt.protocol.blocks import Phase
+from gitckpt.protocol.brackets import one_line, pairs, split_list, unbracketed, unquoted
+from gitckpt.protocol.ids import canonical, expand_range, find_ids, ids_in, is_placeholder, says_only_ids
+from gitckpt.protocol.nested import BULLET, nested_value
+
+#: Other words that agents use for a phase.
+PHASE_WORDS: Final[dict[Phase, str]] = {
+    "explore": """
+        explore exploring explored exploration investigate investigation research analyze analyse analysis plan planning
+        discover discovery survey read reading 探索 调研 调查 研究 分析 了解 规划 计划 定位""",
+    "implement": """
+        implement implementing implemented implementation execute execution code coding build building develop
+        development edit editing write writing fix fixing refactor refactoring migrate migration
+        实施 实现 执行 开发 编码 修改 改造 迁移 修复 重构""",
+    "verify": """
+        verify verifying verified verification validate validation test tests testing check checking review reviewing qa
+        验证 校验 测试 检查 核对 复核""",
+    "finish": """
+        finish finishing finished wrap-up wrapup finalize finalise finalization cleanup complete completed completion
+        done close closing final 收尾 完成 结束 总结 交付 清理""",
+}
+_PHASES: Final[dict[str, Phase]] = {word: phase for phase, words in PHASE_WORDS.items() for word in words.split()}
+_PHASE_WORD: Final = re.compile(r"[\w-]+")
+
+_BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?[ \t]*\n")
+_ID_SEPARATOR: Final = re.compile(r"[,;；，、\n]")
+_NOTHING: Final = frozenset(("none", "nil", "null", "n/a", "na", "-", "—", "无", "没有", "暂无"))
+
+_RETRY: Final = re.compile(r"(?:retry|重试|R[0-9]+)\s*(?:→|⇒|-+>|—+>|=>|:|：|\bto\b)\s*(?P<id>.+)", re.IGNORECASE)
+_SUMMARY: Final = re.compile(r"(?P<id>[^\s(（:：\[]+)\s*[:：]?\s*(?P<covers>.*)", re.DOTALL)
+
+_SOURCE_WORD: Final = r"(?:sources?|src|来源|出处|依据)"
+_SOURCE_IN_BRACKETS: Final = re.compile(rf"{_SOURCE_WORD}\s*[:：=]?\s*(?P<source>.*)", re.IGNORECASE | re.DOTALL)
+_SOURCE_AFTER: Final = re.compile(rf"(?:^|[\s,，;；。.|—–-])\s*{_SOURCE_WORD}\s*[:：=]\s*", re.IGNORECASE)
+_PLACE: Final = re.compile(r"<?(?:https?://\S+|[^\s:：]+:[0-9]+(?:[-:][0-9]+)?)>?")
+_URL_AFTER: Final = re.compile(r"(?P<text>.*\S)\s+[-—–|@←]+\s+(?P<source>https?://\S+)", re.DOTALL)
+_TEXT_NAMES: Final = frozenset(("text", "fact", "内容", "事实"))
+_SOURCE_NAMES: Final = frozenset(("source", "sources", "src", "来源", "出处", "依据"))
+
+
+def text_value(raw: str) -> str:
+    """Text without the brackets or quotes around it. Within brackets a line end is a wrap, elsewhere lines stay."""
+    text = _BLOCK_SCALAR.sub("", raw.strip(), count=1) if _BLOCK_SCALAR.match(raw.strip()) else raw.strip()
+    inner = unbracketed(text)
+    wrapped = inner is not text and not any(BULLET.fullmatch(line) for line in inner.split("\n"))
+    return unquoted(one_line(inner) if wrapped else _margin_off(inner))
+
+
+def phase_value(raw: str) -> tuple[str, str]:
+    """One of the four phases, and the word as written. A word that means none of them stands for itself."""
+    written = text_value(raw).strip("*_`{}<> \t")
+    bare = written.lower().replace("wrap up", "wrap-up").replace("clean up", "cleanup")
+    first = _PHASE_WORD.match(bare)
+    word = re.sub(r"(?:阶段|期)$", "", first[0]) if first else bare
+    # `探索|实施` is a choice that was not made.
+    is_choice = first is not None and bare[first.end() :].lstrip()[:1] in ("|", "/")
+    return (written if is_choice else _PHASES.get(word, written)), written
+
+
+def list_value(raw: str) -> list[str]:
+    """`[a, b]`, lines that begin with `-`, plain lines, or one line, which splits at `;` only: its commas are prose."""
+    return [item for item in map(_item, raw_items(raw)) if item]
+
+
+def open_list_value(raw: str) -> list[str]:
+    """A list of which the single item `none` or `无` says that it is empty."""
+    items = list_value(raw)
+    return [] if len(items) == 1 and _is_nothing(items[0]) else items
+
+
+def raw_items(raw: str) -> list[str]:
+    """The items of a list as they were written, without their bullets, lines kept."""
+    text = raw.strip()
+    inner = unbracketed(text)
+    lines = inner.split("\n")
+    if any(BULLET.fullmatch(line) for line in lines):
+        return _bulleted(lines)
+    if inner is not text:
+        return split_list(inner)
+    return (
+        [line.strip() for line in lines if line.strip()] if len(lines) > 1 else split_list(inner, re.compile("[;；]"))
+    )
+
+
+def facts_value(raw: str) -> tuple[list[dict[str, Any]], list[str]]:
+    """Facts as `{text, source}` each, and the texts of those that name no source."""
+    facts = [_fact(item) for item in raw_items(raw) if not _is_nothing(item)]
+    return [fact for fact in facts if fact.get("source")], [_told(fact) for fact in facts if not fact.get("source")]
+
+
+def id_value(raw: str) -> tuple[str, bool]:
+    """The id that `from` names, and whether more was said. Text that names none stands for itself."""
+    text = text_value(raw)
+    if id := canonical(text):
+        return id, False
+    found = find_ids(text)
+    return (found[0][2], True) if found else (text, False)
+
+
+def id_list_value(raw: str) -> tuple[list[str], bool]:
+    """Ids with ranges expanded and retries spelt `RETRY→C7`, and whether more was said."""
+    ids: dict[str, None] = {}
+    more = False
+    for item in _id_items(raw):
+        found, said_more = _ids_of(item)
+        ids.update(dict.fromkeys(found))
+        more = more or said_more
+    return list(ids), more
+
+
+def summaries_value(raw: str) -> tuple[list[dict[str, Any]], bool]:
+    """Summaries as `{id, covers}` each, ranges expanded, and whether more was said."""
+    read = [_summary(item) for item in _id_items(raw)]
+    return [summary for summary, _ in read], any(more for _, more in read)
+
+
+def _margin_off(text: str) -> str:
+    """The lines without the indent that all but the first share: the first stood behind its key."""
+    first, *rest = text.split("\n")
+    margin = min((len(line) - len(line.lstrip(" ")) for line in rest if line), default=0)
+    return "\n".join([first, *(line[margin:] for line in rest)])
+
+
+def _bulleted(lines: list[str]) -> list[str]:
+    items: list[list[str]] = []
+    for line in lines:
+        match = BULLET.fullmatch(line)
+        if match or not items:
+            items.append([match["item"] if match else line])
+        else:
+            items[-1].append(line)
+    return [item for lines_of_item in items if (item := "\n".join(lines_of_item).strip())]
+
+
+def _item(raw: str) -> str:
+    return unquoted(one_line(raw)).strip()
+
+
+def _is_nothing(text: str) -> bool:
+    return text.strip(" \t。.").lower() in _NOTHING
+
+
+def _fact(raw: str) -> dict[str, Any]:
+    named = nested_value(raw) if raw.startswith("{") or _names_a_fact(raw) else None
+    if isinstance(named, dict):
+        return _named_fact(named)
+    text, source = _text_and_source(_item(raw))
+    return {"text": text, "source": "" if _is_nothing(source) or source in ("?", "unknown", "未知") else source}
+
+
+def _names_a_fact(raw: str) -> bool:
+    name = re.match(r"[\"']?(\w+)[\"']?\s*[:：=]", raw)
+    return name is not None and name[1].lower() in _TEXT_NAMES | _SOURCE_NAMES
+
+
+def _named_fact(named: dict[str, Any]) -> dict[str, Any]:
+    fact: dict[str, Any] = {"text": "", "source": ""}
+    for name, value in named.items():
+        role = "text" if name.lower() in _TEXT_NAMES else "source" if name.lower() in _SOURCE_NAMES else name
+        fact[role] = value
+    return fact
+
+
+def _told(fact: dict[str, Any]) -> str:
+    """A fact without a source as one text, whatever else it held."""
+    rest = [f"{name}: {value}" for name, value in fact.items() if name not in ("text", "source")]
+    return "; ".join([str(fact["text"]), *rest]) if fact["text"] else "; ".join(rest)
+
+
+def _text_and_source(text: str) -> tuple[str, str]:
+    """`text (source: URL)`, `text（来源：path:line）`, `text (URL)`, `text, source: URL`, `text — URL`."""
+    end = text.rstrip(" 。.")
+    opening = next((at for at, close in pairs(end).items() if close == len(end) - 1 and end[at] in "([（"), None)
+    if opening is not None:
+        inner = end[opening + 1 : -1].strip()
+        named = _SOURCE_IN_BRACKETS.fullmatch(inner)
+        if named or _PLACE.fullmatch(inner):
+            return end[:opening].rstrip(" ,，;；"), (named["source"] if named else inner).strip("<> ")
+    if last := list(_SOURCE_AFTER.finditer(text))[-1:]:
+        return text[: last[0].start()].rstrip(" ,，;；|—–-"), text[last[0].end() :].strip("<> ")
+    tail = _URL_AFTER.fullmatch(text)
+    return (tail["text"], tail["source"]) if tail else (text, "")
+
+
+def _id_items(raw: str) -> list[str]:
+    text = unbracketed(raw.strip())
+    if any(BULLET.fullmatch(line) for line in text.split("\n")):
+        items = _bulleted(text.split("\n"))
+    else:
+        items = split_list(text, _ID_SEPARATOR)
+    return [item for item in items if not _is_nothing(item)]
+
+
+def _ids_of(item: str) -> tuple[list[str], bool]:
+    text = unquoted(item.strip())
+    if retry := _RETRY.fullmatch(text):
+        id, more = id_value(retry["id"])
+        return [f"RETRY→{id}"], more
+    if ids := expand_range(text) or list(filter(None, [canonical(text)])) or (says_only_ids(text) and ids_in(text)):
+        return list(ids), False
+    named = find_ids(text)
+    return ([named[0][2]], True) if named and not is_placeholder(text) else ([text], False)
+
+
+def _summary(item: str) -> tuple[dict[str, Any], bool]:
+    mapping = nested_value(item) if item.startswith("{") or re.match(r"id\s*[:=]", item) else None
+    if isinstance(mapping, dict) and "id" in mapping:
+        covers = mapping.get("covers", [])
+        return _covering(str(mapping["id"]), covers if isinstance(covers, str) else ", ".join(map(str, covers)))
+    written = _SUMMARY.fullmatch(item)
+    return _covering(written["id"], written["covers"]) if written else ({"id": item, "covers": []}, False)
+
+
+def _covering(id: str, covers: str) -> tuple[dict[str, Any], bool]:
+    return {"id": canonical(id, "summary") or id, "covers": ids_in(covers)}, not says_only_ids(covers)

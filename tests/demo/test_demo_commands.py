@@ -1,0 +1,54 @@
+"""The demo from end to end: the real agent as a process of its own, recorded and rolled back by real command lines."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gitckpt.demo.picture import Picture, in_checkpoint, on_disk
+from gitckpt.demo.story import PAUSE, run_demo
+from gitckpt.repo.gateway import Git
+
+
+def run(argv: list[str], cwd: str) -> int:
+    command = [sys.executable, "-m", "gitckpt", *argv]
+    return subprocess.run(command, cwd=cwd, check=False, stdin=subprocess.DEVNULL).returncode
+
+
+def test_every_check_holds_and_what_is_recommended_works(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    said: list[str] = []
+    directory = tmp_path / "demo"
+    assert run_demo(directory, run, said.append, pause=0) == 0, "\n".join([*said, *capfd.readouterr()])
+    assert len([line for text in said for line in text.splitlines() if line.startswith("Checked: ")]) == 6
+
+    commands = [line.partition("  ")[0] for line in said[-1].replace("\n  ", "\n").splitlines()]
+    recommended = [shlex.split(command)[1:] for command in commands if command.startswith("gitckpt ")]
+    assert recommended == [["show", "C8"], ["diff", "C6", "C8"], ["rollback", "C9"]]
+    recommended[-1].append("--yes")
+    assert [run(command, str(directory)) for command in recommended] == [0, 0, 0]
+
+
+@pytest.mark.slow
+def test_each_checkpoint_holds_the_files_as_they_were_when_it_was_reported(
+    project: Path, tmp_path: Path, watched: type
+) -> None:
+    directory = tmp_path / "demo"
+    assert run_demo(directory, run, lambda text: None, pause=PAUSE) == 0
+
+    pictures: dict[str, Picture] = {}
+
+    def observe(key: str, text: str) -> None:
+        if text.startswith("===CHECKPOINT"):
+            pictures[key] = on_disk(str(project))
+            del pictures[key][b".env"]
+
+    watched(project, observe).migrate()
+    git = Git(os.fsencode(directory))
+    tags = git.text("for-each-ref", "--format=%(refname)", "refs/gitckpt/*/tags/*").split()
+    recorded = {ref.rpartition("/")[2]: in_checkpoint(git, ref) for ref in tags}
+    assert recorded == pictures
