@@ -82,7 +82,15 @@ class Wrapping:
         reader = self._readers.get(stream)
         if reader is None:
             reader = self._readers[stream] = BlockReader()
-        self._record(reader.feed(chunk))
+        try:
+            self._record(reader.feed(chunk))
+        except Exception as error:
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """A fault of ours stops the recording and not the agent; it is told here and once more at the end."""
+        self._recorder = None
+        self._say(f"a fault of gitckpt: {type(error).__name__}: {error}; from here on this run is NOT recorded")
 
     def _record(self, blocks: Sequence[Block]) -> None:
         assert self._recorder is not None
@@ -95,8 +103,20 @@ class Wrapping:
 
     def _end(self, agent_exit: AgentExit) -> None:
         self._ended = True
+        try:
+            self._record_end(agent_exit)
+        except Exception as error:
+            self._give_up(error)
+        if agent_exit.leftover:
+            listed = ", ".join(f"{left.command} (pid {left.pid})" for left in agent_exit.leftover[:5])
+            self._say(f"the agent left {len(agent_exit.leftover)} processes running: {listed}")
+        if self._failures:
+            self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
+        if self._recorder is None:
+            self._say("this run, or the end of it, was NOT recorded")
+
+    def _record_end(self, agent_exit: AgentExit) -> None:
         if self._recorder is None or self._tree is None:
-            self._say("this run was NOT recorded")
             return
         for reader in self._readers.values():
             self._record(reader.close())
@@ -107,11 +127,6 @@ class Wrapping:
         except GitckptError as error:
             self._failures.append("the end")
             self._say(f"the end of the run is NOT recorded: {error}")
-        if agent_exit.leftover:
-            listed = ", ".join(f"{left.command} (pid {left.pid})" for left in agent_exit.leftover[:5])
-            self._say(f"the agent left {len(agent_exit.leftover)} processes running: {listed}")
-        if self._failures:
-            self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
 
     def _tell_unread(self) -> None:
         for reader in self._readers.values():
