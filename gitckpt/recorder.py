@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
-from gitckpt.trajectory.decide import event_of, fork_of, next_checkpoint_id, next_line
+from gitckpt.trajectory.decide import event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.session import MAIN, Session
 
@@ -137,7 +137,8 @@ class Recorder:
         event.document["opens"] = {"session": session.id, "line": line, "at": fork.at.commit}
         event.document["answers_to"] = fork.answers_to
         if fork.answers_to:
-            event.subject = event.subject.replace(" from ", f" (for {fork.answers_to[0]}) from ", 1)
+            start = fork.at.id or fork.at.kind
+            event.subject = f"{event.id} (for {fork.answers_to[0]}) from {start}: {retry_words(event.fields)}"
         if fork.exact and self.restore is not None:
             return self.restore(self, event, fork.at)
         self.append(event, snapshot, opened=line)

@@ -149,7 +149,8 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
     name = target.id or target.commit[:12]
     paths = "1 path" if outcome.changed == 1 else f"{outcome.changed} paths"
     verb = {"undo": "undone: back at", "redo": "redone: back at"}.get(prepared.wish.operation, "rolled back to")
-    render.out([f"{verb} {name}, {paths}, verified"])
+    partly = " in part, as the hint says" if prepared.wish.tree is not None else ""
+    render.out([f"{verb} {name}{partly}, {paths}, verified"])
     left = [step for step in prepared.plan.steps if step.action == "leave"]
     for step in left[:10]:
         render.say(f"left as it is: {os.fsdecode(step.path)}: {step.reason}")
@@ -161,7 +162,7 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
         render.say(f"commit no longer on the branch, kept by {outcome.event.ref}: {commit}")
     for command in prepared.plan.by_hand:
         render.say(f"by hand: {command}")
-    render.say("gitckpt undo takes it back")
+    render.say("gitckpt redo takes it back" if prepared.wish.operation == "undo" else "gitckpt undo takes it back")
 
 
 def undo(*, json: bool = False, again: bool = False) -> int:

@@ -29,7 +29,7 @@ def read_block(raw: RawBlock) -> Block:
     and is reported. A block without a footer has no prose in it: it ends at the first empty line after its last field.
     """
     if not raw.terminated:
-        raw = replace(raw, body=_without_prose(raw))
+        raw = _without_prose(raw)
     fields, diagnostics = read_fields(raw.kind, raw.body, raw.line)
     written, rest = raw.argument, ""
     if raw.kind == "summary" and (header := _SUMMARY_HEADER.fullmatch(raw.argument)):
@@ -159,11 +159,13 @@ def _encoded(text: str) -> bytes:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
-def _without_prose(raw: RawBlock) -> str:
+def _without_prose(raw: RawBlock) -> RawBlock:
+    """The block up to the first empty line after its last field: what is said there is no longer the block."""
     lines = raw.body.split("\n")
-    known = [entry.line for entry in read_entries(raw.kind, raw.body) if entry.name] if raw.kind != "summary" else [0]
-    empty = (number for number in range(max(known, default=len(lines)) + 1, len(lines)) if not lines[number].strip())
-    return "\n".join(lines[: next(empty, len(lines))])
+    known = [0] if raw.kind == "summary" else [e.line for e in read_entries(raw.kind, raw.body) if e.name]
+    after = range(max(known, default=len(lines)) + 1, len(lines))
+    end = next((number for number in after if not lines[number].strip()), len(lines))
+    return replace(raw, body="\n".join(lines[:end]), end_line=min(raw.end_line, raw.line + end))
 
 
 def _id(raw: RawBlock, written: str) -> tuple[str | None, tuple[Diagnostic, ...]]:

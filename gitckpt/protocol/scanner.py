@@ -71,7 +71,7 @@ class Scanner:
         """The blocks that the end of the stream ends."""
         data, self._begun = self._begun, b""
         self._text(data, self._line_with_candidate(data, 0, 0, len(data)), len(data))
-        self._end_block()
+        self._break_off()
         return self._taken()
 
     def take_diagnostics(self) -> list[Diagnostic]:
@@ -120,7 +120,7 @@ class Scanner:
         self._text(data, start, begin)
         line = data[begin:]
         if self._open and footer_end(line, 0, len(line)) >= 0:
-            self._end_block(terminated=True)
+            self._footer(Footer(alone=True))
             self._ignores_line = True
         elif len(line) > MAX_MARKER:
             self._note_cut_header(line)
@@ -161,42 +161,39 @@ class Scanner:
             return start
         self._line += data.count(b"\n", start, room)
         self._note(block.line, f"the block is longer than {MAX_BLOCK // 1024} KiB and was cut: end it with ===END===")
-        self._end_block(cut=True)
+        self._break_off(cut=True)
         self._expects_footer = True
         return room
 
-    def _end_block(self, *, terminated: bool = False, cut: bool = False) -> None:
+    def _break_off(self, *, cut: bool = False) -> None:
+        """Ends the open block, if there is one, without a footer."""
         block, self._open = self._open, None
-        if block is None:
-            return
-        if not terminated and block.is_bare:
-            self._bare_headers += 1
-            if self._bare_headers == MAX_BARE_HEADERS + 1:
-                self._note(block.line, "there are more headers without fields and footer than can be listed")
-            if self._bare_headers > MAX_BARE_HEADERS:
-                return
-        self._blocks.append(block.ended(self._line, terminated, cut))
+        if block and not self._is_flooded_by(block):
+            self._blocks.append(block.broken_off(cut))
+
+    def _is_flooded_by(self, block: _OpenBlock) -> bool:
+        self._bare_headers += block.is_bare
+        if block.is_bare and self._bare_headers == MAX_BARE_HEADERS + 1:
+            self._note(block.line, "there are more headers without fields and footer than can be listed")
+        return block.is_bare and self._bare_headers > MAX_BARE_HEADERS
 
     def _header(self, header: Header) -> None:
-        self._end_block()
+        self._break_off()
         self._open, self._expects_footer = _OpenBlock(header, self._line), False
 
     def _footer(self, footer: Footer) -> None:
-        if self._open:
-            self._end_block(terminated=True)
+        block, self._open = self._open, None
+        if block:
+            self._blocks.append(block.terminated(self._line))
         elif self._expects_footer:
             self._expects_footer = False
         elif footer.alone:
-            self._note(
-                self._line, "===END=== ends no block: write the header line, such as ===CHECKPOINT 7===, before it"
-            )
+            self._note(self._line, "===END=== ends no block: write its header, such as ===CHECKPOINT 7===, before it")
 
     def _note_cut_header(self, line: bytes) -> None:
         if is_cut_header(line):
-            message = (
-                f"the header line is longer than {MAX_MARKER // 1024} KiB and was not read: write ===CHECKPOINT 7==="
-            )
-            self._note(self._line, message, "P004")
+            problem = f"the header line is longer than {MAX_MARKER // 1024} KiB and was not read"
+            self._note(self._line, f"{problem}: write ===CHECKPOINT 7===", "P004")
 
     def _note(self, line: int, message: str, code: str = "P003") -> None:
         self._noted += 1
@@ -218,10 +215,15 @@ class _OpenBlock:
     def is_bare(self) -> bool:
         return self.body.isspace() or (self.header.kind == "checkpoint" and len(self.body) < _SHORTEST_BODY)
 
-    def ended(self, end_line: int, terminated: bool, cut: bool) -> RawBlock:
-        body = "" if self.body.isspace() else unwrap(bytes(self.body), self.header.frame)
-        header = self.header
-        return RawBlock(header.kind, header.argument, body, self.line, end_line, terminated, cut)
+    def terminated(self, end_line: int) -> RawBlock:
+        return RawBlock(self.header.kind, self.header.argument, self._unwrapped(), self.line, end_line)
+
+    def broken_off(self, cut: bool) -> RawBlock:
+        end_line = self.line + self.body.rstrip().count(b"\n")
+        return RawBlock(self.header.kind, self.header.argument, self._unwrapped(), self.line, end_line, False, cut)
+
+    def _unwrapped(self) -> str:
+        return "" if self.body.isspace() else unwrap(bytes(self.body), self.header.frame)
 
 
 def _line_begin(data: bytes, start: int, position: int) -> int:

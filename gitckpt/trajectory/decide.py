@@ -10,6 +10,8 @@ from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.session import MAIN, REASONS, Session, next_lines
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from gitckpt.protocol.blocks import Block
 
 
@@ -67,10 +69,13 @@ def subject(block: Block, id: str | None) -> str:
             span = f" ({covers[0]}-{covers[-1]})" if covers else ""
             return f"{id}{span}: {fields.get('text') or ''}"
         case "retry":
-            return (
-                f"{id} from {fields.get('from')}: {_words(fields.get('reason'))} → {_words(fields.get('new_strategy'))}"
-            )
+            return f"{id} from {fields.get('from')}: {retry_words(fields)}"
     return f"final: {fields.get('result') or 'done'}"
+
+
+def retry_words(fields: Mapping[str, Any]) -> str:
+    """Why a step is tried again, and what is done differently."""
+    return f"{_words(fields.get('reason'))} → {_words(fields.get('new_strategy'))}"
 
 
 def _words(value: object) -> str:
