@@ -97,11 +97,17 @@ def _news(events: Sequence[Event]) -> dict[str, str]:
 
 
 def _local(at: str) -> str:
-    """The time of the event in this place's own time."""
+    """The time of the event in this place's own time, of the same form."""
     try:
-        moment = time.strptime(at[:19] + " UTC", "%Y-%m-%dT%H:%M:%S %Z")
-        import calendar
-
-        return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(calendar.timegm(moment)))
+        year, month, day, hour, minute, second = (int(at[place : place + 2]) for place in (2, 5, 8, 11, 14, 17))
     except ValueError:
         return at
+    days = _days(int(at[:2]) * 100 + year, month, day)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(((days * 24 + hour) * 60 + minute) * 60 + second))
+
+
+def _days(year: int, month: int, day: int) -> int:
+    """Days since 1970-01-01; `time.strptime` and `datetime` would cost more to import than the whole log."""
+    year -= month <= 2
+    day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
+    return year * 365 + year // 4 - year // 100 + year // 400 + day_of_year - 719468

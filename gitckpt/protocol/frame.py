@@ -26,10 +26,11 @@ ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060\ufeff"
 #: How many quote signs are taken off a line at most.
 MAX_QUOTES: Final = 16
 
-_ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace("\xc2\x9b", "\x9b"))
+_ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace(r"\xc2\x9b", r"\x9b"))
 _UNSEEN: Final = dict.fromkeys(map(ord, ZERO_WIDTH))
-_LINE_END: Final = re.compile(r"\r*\n|\r")
+_LINE_END: Final = re.compile(r"\r*\n\r*|\r+")
 _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
+_QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
 # The shape of a body: what each byte may mean to whoever takes a frame off. `e`: never in plain text. `s`: a blank.
@@ -67,7 +68,7 @@ def unwrap(body: bytes, frame: bytes) -> str:
     lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
     for _ in range(min(before.count(">"), MAX_QUOTES)):
         lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
-    width = len(before.rpartition(">")[2].rstrip("*_`"))
+    width = len(_QUOTES.sub("", before).rstrip("*_`"))
     return "\n".join(_unfenced(_dedented([_less_indent(line, width) for line in lines]))).rstrip("\n")
 
 

@@ -23,7 +23,9 @@ _WRAPPING: Final = " \t\r\n\xa0\"'`*[]()「」【】“”‘’"
 _STEP: Final = "checkpoint|step|检查点|步骤"
 _KEYWORD: Final = rf"{_STEP}|summary|retry|摘要|总结|重试"
 _LEGAL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_WORDED: Final = re.compile(rf"(?P<keyword>{_KEYWORD})\s*[#:]?\s*(?P<rest>[^\s#:].*)", re.IGNORECASE | re.DOTALL)
+_WORDED: Final = re.compile(
+    rf"(?P<keyword>{_KEYWORD})(?:\s*[#:]\s*|\s+|(?=[CSR]?[0-9]|[{{<]))(?P<rest>[^\s#:].*)", re.IGNORECASE | re.DOTALL
+)
 _NUMBERED: Final = re.compile(r"(?P<letter>[CSR]?)0*(?P<number>[0-9]+)", re.IGNORECASE)
 
 _PLACEHOLDER_WORDS: Final = frozenset(

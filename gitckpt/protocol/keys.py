@@ -44,9 +44,9 @@ _KNOWN: Final[dict[Kind, dict[str, str]]] = {
 }
 
 _KEY_LINE: Final = re.compile(
-    r"""(?P<indent>[ ]*)(?P<bullet>[-*+•●][ ]+)?(?P<mark>[*_`]{0,3})
+    r"""(?P<indent>[ ]*)(?P<bullet>[-*+•●][ ]+)?(?P<mark>[*_`"']{0,3})
     (?P<key>[^\W\d][\w-]*(?:[ ][\w-]+){0,2})
-    (?P<unmark>[*_`]{0,3})\s*(?P<colon>[:：])(?P<value>.*)""",
+    (?P<unmark>[*_`"']{0,3})\s*(?P<colon>[:：])(?P<value>.*)""",
     re.VERBOSE,
 )
 _OTHER_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}|[\u3400-\u9fff]{1,20}")

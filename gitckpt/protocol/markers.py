@@ -24,6 +24,7 @@ _BLANK: Final = rb"(?:[ \t\v\f]|%s|%s)" % (_WIDE_BLANK, _ZERO_WIDTH)
 _BULLET: Final = rb"(?:-|\xe2\x80[\xa2\xa3]|\xe2\x97[\x86\x8b\x8f\xa6]|\xe2\x9c\xa6|[0-9]{1,3}+[.)])"
 _UNSEEN: Final = rb"(?:%s|%s)*+" % (_ZERO_WIDTH, ESCAPE)
 _GAP: Final = rb"(?:[*_`]|%s|%s)*+" % (_BLANK, ESCAPE)
+_SIGN: Final = re.compile("[=＝]{3}")
 _EQUALS: Final = rb"(?:=|\xef\xbc\x9d)"
 
 # A bullet has one blank after it: `-===`, and `===` farther behind a `-`, are lines that a diff takes out. `+` is none.
@@ -168,10 +169,10 @@ def _header(kind: Kind, argument: str | None, frame: bytes) -> Header | None:
 
 
 def _argument(rest: bytes) -> str | None:
-    """What stands between the keyword and the closing signs; None where those are missing or the word goes on."""
+    """What stands between the keyword and the sign that closes the line; None where none does or the word goes on."""
     text = bare(rest.decode("utf-8", "replace"))
     line = text.rstrip(BLANKS + "*_`")
     inner = line.rstrip("=＝")
-    if len(line) - len(inner) < 3 or text[:1].isalpha() or text[:1] == "_":
+    if len(line) - len(inner) < 3 or _SIGN.search(inner) or text[:1].isalpha() or text[:1] == "_":
         return None
     return inner.strip(BLANKS).lstrip(":：").strip(BLANKS + "*")

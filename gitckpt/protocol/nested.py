@@ -28,6 +28,7 @@ _PAIR: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+_LINE_OR_LIST: Final = re.compile("[,;；\\n]")
 _Entry = tuple[str | None, Any]
 
 
@@ -37,12 +38,13 @@ def nested_value(raw: str) -> dict[str, Any] | list[Any]:
 
     A name that comes twice has the list of its values. A name in a list with plain items is a mapping of its own.
     """
-    text = raw.strip("\n")
-    inner = unbracketed(text.strip(), "[{")
-    if inner is text.strip() and "\n" not in inner:
-        return _collection([_entry(item, 1) for item in split_list(inner)])
-    value = _value(text, 0)
-    return value if isinstance(value, (dict, list)) else [line.strip() for line in value.split("\n") if line.strip()]
+    text = raw.strip()
+    lines = text.split("\n")
+    begins_beside_key = bool(raw.split("\n", 1)[0].strip()) and not any(map(BULLET.fullmatch, lines))
+    if begins_beside_key and unbracketed(text, "[{") is text:
+        return _collection([_entry(item, 1) for item in split_list(text, _LINE_OR_LIST)])
+    value = _value(raw.strip("\n"), 0)
+    return value if isinstance(value, (dict, list)) else [line.strip() for line in lines if line.strip()]
 
 
 def pair(text: str) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ Readers that leave words out return, besides the value, whether the text said mo
 from __future__ import annotations
 
 import re
+from textwrap import dedent
 from typing import Any, Final
 
 from gitckpt.protocol.blocks import Phase
@@ -32,7 +33,8 @@ PHASE_WORDS: Final[dict[Phase, str]] = {
 _PHASES: Final[dict[str, Phase]] = {word: phase for phase, words in PHASE_WORDS.items() for word in words.split()}
 _PHASE_WORD: Final = re.compile(r"[\w-]+")
 
-_BLOCK_SCALAR: Final = re.compile(r"[|>][+-]?[ \t]*\n")
+_BLOCK_SCALAR: Final = re.compile(r"\s*[|>][+-]?\s*")
+_SEMICOLON: Final = re.compile("[;；]")
 _ID_SEPARATOR: Final = re.compile(r"[,;；，、\n]")
 _NOTHING: Final = frozenset(("none", "nil", "null", "n/a", "na", "-", "—", "无", "没有", "暂无"))
 
@@ -50,10 +52,10 @@ _SOURCE_NAMES: Final = frozenset(("source", "sources", "src", "来源", "出处"
 
 def text_value(raw: str) -> str:
     """Text without the brackets or quotes around it. Within brackets a line end is a wrap, elsewhere lines stay."""
-    text = _BLOCK_SCALAR.sub("", raw.strip(), count=1) if _BLOCK_SCALAR.match(raw.strip()) else raw.strip()
+    text = _margin_off(raw).strip()
     inner = unbracketed(text)
-    wrapped = inner is not text and not any(BULLET.fullmatch(line) for line in inner.split("\n"))
-    return unquoted(one_line(inner) if wrapped else _margin_off(inner))
+    is_wrapped = inner is not text and not any(BULLET.fullmatch(line) for line in inner.split("\n"))
+    return unquoted(one_line(inner) if is_wrapped else inner)
 
 
 def phase_value(raw: str) -> tuple[str, str]:
@@ -79,7 +81,9 @@ def open_list_value(raw: str) -> list[str]:
 
 
 def raw_items(raw: str) -> list[str]:
-    """The items of a list as they were written, without their bullets, lines kept."""
+    """The items of a list as they were written, without their bullets. Lines that begin below the key are an item each;
+    those of a text that begins beside it are a wrap.
+    """
     text = raw.strip()
     inner = unbracketed(text)
     lines = inner.split("\n")
@@ -87,15 +91,15 @@ def raw_items(raw: str) -> list[str]:
         return _bulleted(lines)
     if inner is not text:
         return split_list(inner)
-    return (
-        [line.strip() for line in lines if line.strip()] if len(lines) > 1 else split_list(inner, re.compile("[;；]"))
-    )
+    begins_below = not raw.split("\n", 1)[0].strip()
+    return [line.strip() for line in lines if line.strip()] if begins_below else split_list(one_line(text), _SEMICOLON)
 
 
 def facts_value(raw: str) -> tuple[list[dict[str, Any]], list[str]]:
     """Facts as `{text, source}` each, and the texts of those that name no source."""
     facts = [_fact(item) for item in raw_items(raw) if not _is_nothing(item)]
-    return [fact for fact in facts if fact.get("source")], [_told(fact) for fact in facts if not fact.get("source")]
+    unsourced = [_told(fact) for fact in facts if not fact.get("source")]
+    return [fact for fact in facts if fact.get("source")], [text for text in unsourced if text]
 
 
 def id_value(raw: str) -> tuple[str, bool]:
@@ -124,14 +128,15 @@ def summaries_value(raw: str) -> tuple[list[dict[str, Any]], bool]:
     return [summary for summary, _ in read], any(more for _, more in read)
 
 
-def _margin_off(text: str) -> str:
-    """The lines without the indent that all but the first share: the first stood behind its key."""
-    first, *rest = text.split("\n")
-    margin = min((len(line) - len(line.lstrip(" ")) for line in rest if line), default=0)
-    return "\n".join([first, *(line[margin:] for line in rest)])
+def _margin_off(raw: str) -> str:
+    """The lines without the indent that those after the key's own share, nor the `|` or `>` of a YAML block."""
+    first, *rest = raw.split("\n")
+    first = "" if rest and _BLOCK_SCALAR.fullmatch(first) else first
+    return "\n".join([first, *dedent("\n".join(rest)).split("\n")])
 
 
 def _bulleted(lines: list[str]) -> list[str]:
+    """The items of a list, the further lines of each as far to the left as its first."""
     items: list[list[str]] = []
     for line in lines:
         match = BULLET.fullmatch(line)
@@ -139,7 +144,7 @@ def _bulleted(lines: list[str]) -> list[str]:
             items.append([match["item"] if match else line])
         else:
             items[-1].append(line)
-    return [item for lines_of_item in items if (item := "\n".join(lines_of_item).strip())]
+    return [item for first, *rest in items if (item := "\n".join([first, dedent("\n".join(rest))]).strip())]
 
 
 def _item(raw: str) -> str:
@@ -174,7 +179,7 @@ def _named_fact(named: dict[str, Any]) -> dict[str, Any]:
 def _told(fact: dict[str, Any]) -> str:
     """A fact without a source as one text, whatever else it held."""
     rest = [f"{name}: {value}" for name, value in fact.items() if name not in ("text", "source")]
-    return "; ".join([str(fact["text"]), *rest]) if fact["text"] else "; ".join(rest)
+    return one_line("; ".join(filter(None, [str(fact["text"]), *rest])))
 
 
 def _text_and_source(text: str) -> tuple[str, str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import select
-import subprocess
 
 from gitckpt.errors import GitFailed
 
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
 
 #: Seconds after which a git call counts as hung. Long: the first snapshot of a very large tree is one call.
 TIME_LIMIT = 3600.0
+
+#: SIGKILL; and what Python ignores (SIGPIPE, SIGXFSZ) and a child must not. Importing `signal` is dear.
+KILL = 9
+RESET_SIGNALS = (13, 25)
 
 #: Switched off on every call: what could run a program of somebody's or change what git prints.
 PINNED = (
@@ -87,7 +90,10 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
 
 
 class Call:
-    """A git call under way. `wait()` gives what it printed, or raises GitFailed."""
+    """A git call under way. `wait()` gives what it printed, or raises GitFailed.
+
+    Spawned by the system's own call: importing `subprocess` would cost more than most of our commands do.
+    """
 
     def __init__(
         self, argv: list[str | bytes], cwd: bytes, env: dict[str, str], data: bytes, ok: Collection[int]
@@ -95,36 +101,41 @@ class Call:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
         stdin = _input(data)
+        actions = [
+            (os.POSIX_SPAWN_DUP2, given, place) for place, given in enumerate((stdin, self._stdout, self._stderr))
+        ]
         try:
-            self._child = subprocess.Popen(
-                argv, cwd=cwd, env=env, stdin=stdin, stdout=self._stdout, stderr=self._stderr, start_new_session=True
-            )
+            # a session of its own, so that Ctrl-C on the terminal does not end a call in the middle
+            self._pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsid=True, setsigdef=RESET_SIGNALS)
         except OSError as error:
             self._abandon()
             raise _not_started(error, cwd) from error
         finally:
-            if stdin != subprocess.DEVNULL:
-                os.close(stdin)
+            os.close(stdin)
 
     def _abandon(self) -> None:
         os.close(self._stdout)
         os.close(self._stderr)
 
+    def _kill(self) -> None:
+        os.kill(self._pid, KILL)
+        os.waitpid(self._pid, 0)
+        self._abandon()
+
     def wait(self, limit: float = TIME_LIMIT) -> bytes:
-        """What the call printed on standard output. Raises GitFailed if it failed, was killed, or ran over `limit`
-        seconds."""
+        """What the call printed on standard output.
+
+        Raises GitFailed if it failed, was killed, or ran over `limit` seconds.
+        """
         try:
-            self.status = _wait(self._child, limit)
-        except subprocess.TimeoutExpired as error:
-            self._child.kill()
-            self._child.wait()
-            self._abandon()
-            raise GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped") from error
+            ended = _wait(self._pid, limit)
         except BaseException:
-            self._child.kill()
-            self._child.wait()
-            self._abandon()
+            self._kill()
             raise
+        if not ended:
+            self._kill()
+            raise GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped")
+        self.status = _exit_status(self._pid)
         output, self.stderr = contents(self._stdout), contents(self._stderr)
         if self.status not in self._ok:
             raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}")
@@ -133,7 +144,7 @@ class Call:
     @property
     def words(self) -> str:
         """The git command for a message: its name and arguments, without the pinned configuration, cut to a line."""
-        words = [os.fsdecode(word) for word in self.argv[1:]]
+        words = [os.fsdecode(word) for word in self.argv[3:]]
         while len(words) > 1 and words[0] == "-c":
             del words[:2]
         return " ".join(words).encode("ascii", "backslashreplace").decode()[:200]
@@ -144,30 +155,34 @@ class Call:
         return self.stderr.decode("utf-8", "replace").strip()[:600] or "it said nothing"
 
 
-def _wait(child: subprocess.Popen[bytes], limit: float) -> int:
-    """Its exit status. Raises TimeoutExpired after `limit` seconds.
-
-    `Popen.wait` with a limit looks every few milliseconds; most of our calls are over before it looks again.
-    """
+def _wait(pid: int, limit: float) -> bool:
+    """Wait for a child's end; False if it did not come within `limit` seconds. The child is not reaped."""
     if not hasattr(os, "pidfd_open"):
-        return child.wait(limit)
-    try:
-        descriptor = os.pidfd_open(child.pid)
-    except OSError:
-        return child.wait(limit)
+        os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        return True
+    descriptor = os.pidfd_open(pid)
     try:
         poll = select.poll()
         poll.register(descriptor, select.POLLIN)
-        if not poll.poll(limit * 1000):
-            raise subprocess.TimeoutExpired(child.args, limit)
+        return bool(poll.poll(limit * 1000))
     finally:
         os.close(descriptor)
-    return child.wait()
+
+
+def _exit_status(pid: int) -> int:
+    """The exit status of a child that has ended, negative for the signal that killed it."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    except ChildProcessError as error:
+        raise GitFailed(
+            "the exit status of git was lost, for this process was started with SIGCHLD ignored",
+            "start gitckpt from a shell, or let SIGCHLD have its default action",
+        ) from error
 
 
 def _input(data: bytes) -> int:
     if not data:
-        return subprocess.DEVNULL
+        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     descriptor = unnamed_file()
     view = memoryview(data)
     while view:
@@ -212,7 +227,7 @@ class Git:
 
     def start(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Call:
         """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
-        argv: list[str | bytes] = ["git"]
+        argv: list[str | bytes] = ["git", "-C", self.cwd]
         for setting in PINNED + self._config:
             argv += ["-c", setting]
         return Call(argv + list(arguments), self.cwd, self._env, data, ok)

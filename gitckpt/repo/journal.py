@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, REFS, line_ref
@@ -52,10 +54,24 @@ class Journal:
 
     def current(self) -> tuple[str, str] | None:
         """Session and line that this work tree records on, or None."""
-        call = self._git.start("symbolic-ref", "-q", CURRENT, ok=(0, 1))
-        name = call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
+        name = self._current_ref()
         parts = name.removeprefix(REFS).split("/")
         return (parts[0], parts[2]) if len(parts) == 3 and parts[1] == "heads" else None
+
+    def _current_ref(self) -> str:
+        """What the symbolic ref points to; read from its file where refs are files, which saves a call on every log."""
+        try:
+            with open(os.path.join(self.repository.git_dir, os.fsencode(CURRENT)), "rb") as file:
+                content = file.read(4096).decode("utf-8", "surrogateescape")
+            if content.startswith("ref: "):
+                return content[5:].rstrip("\n")
+        except FileNotFoundError:
+            if os.path.isdir(os.path.join(self.repository.git_dir, b"refs", b"worktree", b"gitckpt")):
+                return ""
+        except OSError:
+            pass
+        call = self._git.start("symbolic-ref", "-q", CURRENT, ok=(0, 1))
+        return call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
 
     def events(self, tips: Iterable[str], count: int | None = None) -> list[Event]:
         """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is

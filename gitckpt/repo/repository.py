@@ -140,13 +140,11 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> Refused:
 
 
 def _refuse_shared_places(work_tree: bytes) -> None:
-    import tempfile
-
     real = os.path.realpath(work_tree)
     places: Sequence[tuple[str, str]] = (
         ("/", "the root of the file system"),
         (os.path.expanduser("~"), "your home directory"),
-        (tempfile.gettempdir(), "the root of the temporary directory"),
+        *((place, "the root of the temporary directory") for place in _temporary_directories()),
         ("/tmp", "the root of the temporary directory"),
         ("/var/tmp", "the root of the temporary directory"),
     )
@@ -156,3 +154,8 @@ def _refuse_shared_places(work_tree: bytes) -> None:
                 f"the work tree is {what} ({os.fsdecode(real)}): a checkpoint would take in everything there",
                 "work in a repository of its own",
             )
+
+
+def _temporary_directories() -> list[str]:
+    """Where the environment says that temporary files go; the module for it costs more to import than it is worth."""
+    return [os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)]
