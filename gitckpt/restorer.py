@@ -312,7 +312,8 @@ class Restorer:
         plan, repository = prepared.plan, self.repository
         newer = [s.path[:-1] for s in plan.changing if s.action == "delete" and s.path.endswith(b"/")]
         disk.remove_directories(repository, newer)
-        disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree)
+        umask = recorded_umask(prepared.wish.target) if prepared.wish.scope == "all" else disk.own_umask()
+        disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree, umask)
         disk.make_directories(
             repository, (s.path[:-1] for s in plan.changing if s.action == "restore" and s.path.endswith(b"/"))
         )
@@ -320,7 +321,7 @@ class Restorer:
             executable = {
                 path for path, (mode, _) in entries(self._raw, prepared.wanted_tree).items() if mode == b"100755"
             }
-            disk.set_modes(repository, prepared.modes, executable)
+            disk.set_modes(repository, prepared.modes, executable, umask)
 
     def _verify(self, prepared: Prepared) -> list[str]:
         """What is not as planned. Paths that were ignored before and are not now were never ours to plan."""
@@ -337,7 +338,7 @@ class Restorer:
             f"  {os.fsdecode(c.path)} {texts[c.status]}" for c in found if c.status != "A" or c.path in before
         ]
         for path, mode in prepared.modes.items():
-            if mode is not None and after.modes.get(path, mode) != mode:
+            if mode is not None and disk.mode_of(self.repository, path) != mode:
                 differences.append(f"  {os.fsdecode(path)} has other permission bits than {mode:o}")
         return differences
 
@@ -463,6 +464,11 @@ def recorded_modes(event: Event) -> dict[bytes, int]:
     """The permission bits on record, by path."""
     modes = event.document.get("modes") or {}
     return {data_path(path): int(str(mode), 8) for mode, paths in modes.items() for path in paths}
+
+
+def recorded_umask(event: Event) -> int:
+    """The umask that the permission bits on record are relative to."""
+    return int(str(event.document.get("umask") or "022"), 8)
 
 
 def recorded_empty(event: Event) -> list[bytes]:

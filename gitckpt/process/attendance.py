@@ -13,7 +13,7 @@ from gitckpt.process.relay import Keyboard, Relay
 from gitckpt.process.signals import Signals
 from gitckpt.process.standstill import signal_all
 from gitckpt.process.terminal import copy_size
-from gitckpt.process.tree import AgentTree, process_table, send
+from gitckpt.process.tree import AgentTree, find_process, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,7 +135,7 @@ class Attendance:
             self.relay.unwatch(self.link.control.fileno())
 
     def _is_stopped(self) -> bool:
-        row = process_table().get(self.tree.agent)
+        row = find_process(self.tree.agent)
         return row is not None and row.state == "T"
 
     def _suspend(self) -> None:

@@ -28,7 +28,7 @@ LONGEST = 4.0
 LET_GO, LAPSED = 0, 3
 
 _PID = struct.Struct("i")
-_ALL_STOPPED = _PID.pack(0)
+_ALL_STOPPED, _SOME_RUN = 0, -1
 
 
 class Freeze:
@@ -68,12 +68,13 @@ class Freeze:
 
 
 def _read_pids(answers: int) -> tuple[list[int], bool]:
-    """The processes that the guardian stops, read until it has stopped them all (True) or is gone (False)."""
+    """The processes that the guardian stops, and whether it has stopped them all; read until it has, or is gone."""
     stopped: list[int] = []
     while record := os.read(answers, _PID.size):
-        if record == _ALL_STOPPED:
-            return stopped, True
-        stopped += _PID.unpack(record)
+        (number,) = _PID.unpack(record)
+        if number <= 0:
+            return stopped, number == _ALL_STOPPED
+        stopped.append(number)
     return stopped, False
 
 
@@ -91,8 +92,8 @@ def _guard(tree: AgentTree, watched: int, report: int) -> NoReturn:
         os.setsid()
         close_all_but({watched, report})
         let_go_by = time.monotonic() + LONGEST
-        stop_all(tree.members, stopped, lambda pid: os.write(report, _PID.pack(pid)))
-        os.write(report, _ALL_STOPPED)
+        still = stop_all(tree.members, stopped, lambda pid: os.write(report, _PID.pack(pid)))
+        os.write(report, _PID.pack(_ALL_STOPPED if still else _SOME_RUN))
         if select.select([watched], [], [], max(0.0, let_go_by - time.monotonic()))[0]:
             status = LET_GO
     finally:

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from gitckpt.process.tree import send
+from gitckpt.process.tree import is_out_of_the_way, send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,27 +14,56 @@ if TYPE_CHECKING:
 
     from gitckpt.process.tree import AgentTree, Process
 
-#: Seconds to wait for processes that do not stop because they wait for a disk.
-SETTLE = 0.25
+#: Seconds to wait for processes to stop: on a busy machine each must get its turn for that; one that waits for a disk
+#: may not stop for long.
+SETTLE, SETTLE_ON_DISK = 2.0, 0.25
+
+#: Seconds between two looks.
+LOOK = 0.0005
 
 
-def stop_all(find: Callable[[], list[Process]], stopped: list[int], announce: Callable[[int], object]) -> None:
-    """Stop every running process that `find` gives, and add it to `stopped`; `announce` is told of each before it is.
+def stop_all(find: Callable[[], list[Process]], stopped: list[int], announce: Callable[[int], object]) -> bool:
+    """Stop every running process that `find` gives, parents first, and add it to `stopped`; `announce` is told of each
+    before it is.
 
-    Returns when `find` gives none that runs: what was forked while we looked is found by looking again. Processes that
-    were stopped before are left alone, and so are those that are not ours to stop.
+    Returns True when `find` has given none that runs twice in a row: what was forked during the first look is found by
+    the second. False if some did not stop in time. Processes that were stopped before are left alone, and so are those
+    that are not ours to stop.
     """
     immune: set[int] = set()
-    give_up = time.monotonic() + SETTLE
-    while time.monotonic() < give_up:
-        running = [row.pid for row in find() if row.pid not in immune and not row.stands_still]
-        if not running:
-            return
-        for pid in running:
-            if pid not in stopped:
+    began, clean_looks = time.monotonic(), 0
+    while clean_looks < 2:
+        running = [row for row in find() if row.pid not in immune and not _is_done(row, stopped)]
+        clean_looks = 0 if running else clean_looks + 1
+        for generation in _generations([row for row in running if row.pid not in stopped]):
+            for pid in generation:
                 announce(pid)
                 stopped.append(pid)
                 immune.update(_refused(pid))
+            _let_stop(generation, began + SETTLE)
+        if running and time.monotonic() - began > (SETTLE_ON_DISK if all(row.waits for row in running) else SETTLE):
+            return False
+    return True
+
+
+def _is_done(row: Process, stopped: list[int]) -> bool:
+    """Whether it will not move. One that waits for a vforked child would, did the stop not await it when it goes on."""
+    return row.stands_still if row.pid in stopped else row.is_stopped
+
+
+def _generations(rows: list[Process]) -> list[list[int]]:
+    """Processes sorted by how many parents they have among these. `rows` has parents before children."""
+    depth: dict[int, int] = {}
+    for row in rows:
+        depth[row.pid] = depth.get(row.parent, -1) + 1
+    return [[pid for pid in depth if depth[pid] == level] for level in range(max(depth.values(), default=-1) + 1)]
+
+
+def _let_stop(generation: list[int], deadline: float) -> None:
+    """Wait for these to stop before their children are: else a shell that waits for a child of its own would still
+    wake, and find it stopped."""
+    while time.monotonic() < deadline and not all(map(is_out_of_the_way, generation)):
+        time.sleep(LOOK)
 
 
 def _refused(pid: int) -> set[int]:

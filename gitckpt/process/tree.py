@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
 #: States of a process that runs no code: stopped, traced, and dead in two spellings.
 STILL = "TtZX"
@@ -36,11 +36,25 @@ class Process(NamedTuple):
         return self.state in DEAD and self.threads <= 1
 
     @property
+    def waits(self) -> bool:
+        """Whether it waits in the kernel, for a disk most often, and cannot be stopped there."""
+        return self.state == WAITING
+
+    @property
+    def is_stopped(self) -> bool:
+        """Whether all threads of it are stopped, or dead."""
+        return self._every_thread(_is_stopped)
+
+    @property
     def stands_still(self) -> bool:
-        """Whether no thread of it runs."""
+        """Whether no thread of it runs: all are stopped, or wait for a child to come out of a vfork."""
+        return self._every_thread(lambda thread, state: _is_stopped(thread, state) or _waits_for_vfork(thread, state))
+
+    def _every_thread(self, holds: Callable[[str, str], bool]) -> bool:
         if self.threads <= 1:
-            return self.state in STILL or (self.state == WAITING and _waits_for_vfork(f"/proc/{self.pid}"))
-        return all(_thread_stands_still(thread) for thread in _entries(f"/proc/{self.pid}/task"))
+            return holds(f"/proc/{self.pid}", self.state)
+        threads = _entries(f"/proc/{self.pid}/task")
+        return all(holds(thread, chr(_stat_fields(thread)[0][0])) for thread in threads)
 
 
 def process_table() -> dict[int, Process]:
@@ -52,9 +66,27 @@ def process_table() -> dict[int, Process]:
 def _rows_of_proc() -> Iterator[Process]:
     for name in os.listdir("/proc"):
         if name.isdigit():
-            fields = _stat_fields(f"/proc/{name}")
-            if fields != GONE:
-                yield Process(int(name), int(fields[1]), int(fields[2]), chr(fields[0][0]), int(fields[17]))
+            row = _row_of_proc(name)
+            if row is not None:
+                yield row
+
+
+def _row_of_proc(name: str) -> Process | None:
+    fields = _stat_fields(f"/proc/{name}")
+    if fields == GONE:
+        return None
+    return Process(int(name), int(fields[1]), int(fields[2]), chr(fields[0][0]), int(fields[17]))
+
+
+def find_process(pid: int) -> Process | None:
+    """One row of the table, or None if there is no such process."""
+    return _row_of_proc(str(pid)) if sys.platform == "linux" else process_table().get(pid)
+
+
+def is_out_of_the_way(pid: int) -> bool:
+    """Whether the process is gone, stands still, or waits in the kernel."""
+    row = find_process(pid)
+    return row is None or row.stands_still or row.waits
 
 
 def rows_of_ps() -> Iterator[Process]:
@@ -91,14 +123,12 @@ def _entries(directory: str) -> list[str]:
         return []
 
 
-def _thread_stands_still(thread: str) -> bool:
-    state = chr(_stat_fields(thread)[0][0])
-    return state in STILL or (state == WAITING and _waits_for_vfork(thread))
+def _is_stopped(_thread: str, state: str) -> bool:
+    return state in STILL
 
 
-def _waits_for_vfork(thread: str) -> bool:
-    """Whether it can do nothing until its child, stopped on the way to another program, goes on."""
-    return _read(f"{thread}/wchan") in VFORK
+def _waits_for_vfork(thread: str, state: str) -> bool:
+    return state == WAITING and _read(f"{thread}/wchan") in VFORK
 
 
 def command_line(pid: int) -> str:

@@ -207,7 +207,7 @@ def _paths_in_prose(
 ) -> tuple[str, ...] | None:
     """The paths behind a verb of prose. A bare word must plainly be meant as a file; None where that is not so."""
     named_as_file = False
-    if not cursor.stands_at_path():
+    if not (looks_like_path(cursor.upcoming_word()) and cursor.stands_at_path()):
         cursor.match(filler)
         named_as_file = cursor.match(_FILE_NOUN) is not None
     word = cursor.upcoming_word()

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from gitckpt.protocol.hint_paths import is_cjk, looks_like_path, pattern_refusal, refusal, tidy
 
 #: A longer path is not looked for in prose; quoted ones may be longer.
-_LONGEST = 1024
+_LONGEST = 512
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》"}
 _OPENING = {")": "(", "）": "（", "]": "[", "】": "【"}

@@ -7,12 +7,13 @@ tree, keeps out of `.git` and means one thing: no pathspec magic, no pattern, no
 from __future__ import annotations
 
 import re
-import unicodedata
 
 _GLOB = re.compile(r"[*?]|\[[^\]/]*\]")
 _EXTENSION = re.compile(r"[^\s/]\.[A-Za-z]\w{0,7}$|^\.[A-Za-z][\w.-]*$")
 _WELL_KNOWN = re.compile(r"(?:Make|Docker|Rake|Gem|Proc|Jenkins)file|LICENSE|README|CHANGELOG")
 _GIT_DIRECTORY = re.compile(r"(?:\.git|git~[0-9]+)[ .]*", re.IGNORECASE)
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]")
 
 
@@ -34,8 +35,8 @@ def refusal(path: str) -> str | None:
         return "outside the work tree"
     if path.startswith(":"):
         return "pathspec magic; write the path itself"
-    if "$" in path or any(unicodedata.category(character) in ("Cc", "Cs") for character in path):
-        return "a variable or a control character; write the path itself"
+    if _CONTROL.search(path):
+        return "holds a control character"
     parts = re.split(r"[/\\]", path)
     if ".." in parts:
         return "may lead out of the work tree"
@@ -45,16 +46,17 @@ def refusal(path: str) -> str | None:
 
 
 def pattern_refusal(path: str) -> str:
-    """Why a path that names nothing is refused: it is a pattern, or simply not there."""
+    """Why a path that names nothing is refused: it is a pattern or a variable, or simply not there."""
     if _GLOB.search(path):
         return "a pattern; name the paths"
+    if "$" in path:
+        return "a variable; name the path"
     return "names nothing in the target or in the work tree"
 
 
 def _is_git_directory(part: str) -> bool:
     """Also where a file system would take another spelling for it: case, trailing dots, invisible characters."""
-    visible = "".join(character for character in part if unicodedata.category(character) != "Cf")
-    return _GIT_DIRECTORY.fullmatch(visible) is not None
+    return _GIT_DIRECTORY.fullmatch(_INVISIBLE.sub("", part)) is not None
 
 
 def looks_like_path(word: str) -> bool:

@@ -175,4 +175,5 @@ def _argument(rest: bytes) -> str | None:
     inner = line.rstrip("=＝")
     if len(line) - len(inner) < 3 or _SIGN.search(inner) or text[:1].isalpha() or text[:1] == "_":
         return None
-    return inner.strip(BLANKS).lstrip(":：").strip(BLANKS + "*")
+    argument = inner.strip(BLANKS).lstrip(":：").strip(BLANKS)
+    return argument.strip(BLANKS + "*") or argument

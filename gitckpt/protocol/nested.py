@@ -13,7 +13,7 @@ from typing import Any, Final
 from gitckpt.protocol.brackets import one_line, split_list, unbracketed, unquoted
 
 #: How deep values are taken apart; what is nested deeper stays text.
-MAX_DEPTH: Final = 16
+MAX_DEPTH: Final = 8
 
 #: A line that begins an item of a list: `- x`, `* x`, `1. x`, `1、x`.
 BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•●◦‣▪]\s+|[0-9]{1,3}(?:[.)]\s+|、\s*))(?P<item>\S.*)", re.DOTALL)
@@ -43,7 +43,7 @@ def nested_value(raw: str) -> dict[str, Any] | list[Any]:
     begins_beside_key = bool(raw.split("\n", 1)[0].strip()) and not any(map(BULLET.fullmatch, lines))
     if begins_beside_key and unbracketed(text, "[{") is text:
         return _collection([_entry(item, 1) for item in split_list(text, _LINE_OR_LIST)])
-    value = _value(raw.strip("\n"), 0)
+    value = _value(raw.rstrip(), 0)
     return value if isinstance(value, (dict, list)) else [line.strip() for line in lines if line.strip()]
 
 
@@ -59,7 +59,8 @@ def _value(text: str, depth: int) -> Any:
     if depth >= MAX_DEPTH:
         return stripped
     if inner is stripped:
-        return _block(text, depth) if "\n" in stripped else unquoted(stripped)
+        begins_below = text.startswith("\n") and (pair(stripped) or BULLET.fullmatch(stripped))
+        return _block(text, depth) if "\n" in stripped or begins_below else unquoted(stripped)
     if BULLET.fullmatch(inner) and "\n" in inner:
         return _block(inner, depth)
     return _collection([_entry(one_line(item), depth + 1) for item in split_list(inner)])
@@ -93,7 +94,8 @@ def _unbulleted(item: str) -> str:
 
 
 def _entry(item: str, depth: int) -> _Entry:
-    named = pair(item) if depth <= MAX_DEPTH else None
+    is_mapping = any(pair(line) and not line.startswith(" ") for line in item.split("\n")[1:])
+    named = pair(item) if depth <= MAX_DEPTH and not is_mapping else None
     return (named[0].strip(), _value(named[1], depth)) if named else (None, _value(item, depth))
 
 

@@ -11,8 +11,11 @@ from typing import Any, Final
 
 from gitckpt.protocol.blocks import Phase
 from gitckpt.protocol.brackets import one_line, pairs, split_list, unbracketed, unquoted
-from gitckpt.protocol.ids import canonical, expand_range, find_ids, ids_in, is_placeholder, says_only_ids
+from gitckpt.protocol.ids import MAX_RANGE, canonical, expand_range, find_ids, ids_in, is_placeholder, says_only_ids
 from gitckpt.protocol.nested import BULLET, nested_value
+
+#: How many ids a field may name, about; those beyond stay text.
+MAX_IDS: Final = 10 * MAX_RANGE
 
 #: Other words that agents use for a phase.
 PHASE_WORDS: Final[dict[Phase, str]] = {
@@ -42,11 +45,17 @@ _RETRY: Final = re.compile(r"(?:retry|重试|R[0-9]+)\s*(?:→|⇒|-+>|—+>|=>|
 _SUMMARY: Final = re.compile(r"(?P<id>[^\s(（:：\[]+)\s*[:：]?\s*(?P<covers>.*)", re.DOTALL)
 
 _SOURCE_WORD: Final = r"(?:sources?|src|来源|出处|依据)"
-_SOURCE_IN_BRACKETS: Final = re.compile(rf"{_SOURCE_WORD}\s*[:：=]?\s*(?P<source>.*)", re.IGNORECASE | re.DOTALL)
+_SOURCE_IN_BRACKETS: Final = re.compile(
+    rf"{_SOURCE_WORD}(?:\s*[:：=]\s*|\s+|$)(?P<source>.*)", re.IGNORECASE | re.DOTALL
+)
 _SOURCE_AFTER: Final = re.compile(rf"(?:^|[\s,，;；。.|—–-])\s*{_SOURCE_WORD}\s*[:：=]\s*", re.IGNORECASE)
-_PLACE: Final = re.compile(r"<?(?:https?://\S+|[^\s:：]+:[0-9]+(?:[-:][0-9]+)?)>?")
+_PLACE: Final = re.compile(
+    r"(?:(?:see|via|参见|见)\s*)?(?P<place><?(?:https?://\S+|[^\s:：]+:[0-9]+(?:[-:][0-9]+)?)>?)"
+)
 _URL_AFTER: Final = re.compile(r"(?P<text>.*\S)\s+[-—–|@←]+\s+(?P<source>https?://\S+)", re.DOTALL)
-_TEXT_NAMES: Final = frozenset(("text", "fact", "内容", "事实"))
+_FACT_KEY: Final = re.compile(r"(?:text|fact|claim|statement|内容|事实)\s*[:：=]\s*", re.IGNORECASE)
+_SUMMARY_KEY: Final = re.compile(r"\{|id\s*[:=]")
+_TEXT_NAMES: Final = frozenset(("text", "fact", "claim", "statement", "内容", "事实"))
 _SOURCE_NAMES: Final = frozenset(("source", "sources", "src", "来源", "出处", "依据"))
 
 
@@ -112,20 +121,26 @@ def id_value(raw: str) -> tuple[str, bool]:
 
 
 def id_list_value(raw: str) -> tuple[list[str], bool]:
-    """Ids with ranges expanded and retries spelt `RETRY→C7`, and whether more was said."""
+    """Ids, ranges expanded, retries spelt `RETRY→C7`; and whether more was said. What goes over MAX_IDS is more."""
     ids: dict[str, None] = {}
     more = False
     for item in _id_items(raw):
-        found, said_more = _ids_of(item)
+        found, said_more = _ids_of(item) if len(ids) < MAX_IDS else ([], True)
         ids.update(dict.fromkeys(found))
         more = more or said_more
     return list(ids), more
 
 
 def summaries_value(raw: str) -> tuple[list[dict[str, Any]], bool]:
-    """Summaries as `{id, covers}` each, ranges expanded, and whether more was said."""
-    read = [_summary(item) for item in _id_items(raw)]
-    return [summary for summary, _ in read], any(more for _, more in read)
+    """Summaries as `{id, covers}` each, ranges expanded, and whether more was said. What goes over MAX_IDS is more."""
+    summaries: list[dict[str, Any]] = []
+    room, more = MAX_IDS, False
+    for item in _id_items(raw):
+        summary, said_more = _summary(item) if room > 0 else ({}, True)
+        room -= 1 + len(summary.get("covers", ()))
+        summaries += [summary] if summary else []
+        more = more or said_more
+    return summaries, more
 
 
 def _margin_off(raw: str) -> str:
@@ -156,16 +171,13 @@ def _is_nothing(text: str) -> bool:
 
 
 def _fact(raw: str) -> dict[str, Any]:
-    named = nested_value(raw) if raw.startswith("{") or _names_a_fact(raw) else None
-    if isinstance(named, dict):
-        return _named_fact(named)
-    text, source = _text_and_source(_item(raw))
+    key = _FACT_KEY.match(raw)
+    if raw.startswith("{") or (key and "\n" in raw):
+        named = nested_value(raw if raw.startswith("{") else "\n" + raw)
+        if isinstance(named, dict):
+            return _named_fact(named)
+    text, source = _text_and_source(_item(raw[key.end() :] if key else raw))
     return {"text": text, "source": "" if _is_nothing(source) or source in ("?", "unknown", "未知") else source}
-
-
-def _names_a_fact(raw: str) -> bool:
-    name = re.match(r"[\"']?(\w+)[\"']?\s*[:：=]", raw)
-    return name is not None and name[1].lower() in _TEXT_NAMES | _SOURCE_NAMES
 
 
 def _named_fact(named: dict[str, Any]) -> dict[str, Any]:
@@ -188,11 +200,10 @@ def _text_and_source(text: str) -> tuple[str, str]:
     opening = next((at for at, close in pairs(end).items() if close == len(end) - 1 and end[at] in "([（"), None)
     if opening is not None:
         inner = end[opening + 1 : -1].strip()
-        named = _SOURCE_IN_BRACKETS.fullmatch(inner)
-        if named or _PLACE.fullmatch(inner):
-            return end[:opening].rstrip(" ,，;；"), (named["source"] if named else inner).strip("<> ")
+        if found := _SOURCE_IN_BRACKETS.fullmatch(inner) or _PLACE.fullmatch(inner):
+            return end[:opening].rstrip(" ,，;；"), found[found.lastgroup or 0].strip("<> ")
     if last := list(_SOURCE_AFTER.finditer(text))[-1:]:
-        return text[: last[0].start()].rstrip(" ,，;；|—–-"), text[last[0].end() :].strip("<> ")
+        return text[: last[0].start()].rstrip(" ,，;；|—–-"), text[last[0].end() :].strip("<> 。")
     tail = _URL_AFTER.fullmatch(text)
     return (tail["text"], tail["source"]) if tail else (text, "")
 
@@ -218,7 +229,7 @@ def _ids_of(item: str) -> tuple[list[str], bool]:
 
 
 def _summary(item: str) -> tuple[dict[str, Any], bool]:
-    mapping = nested_value(item) if item.startswith("{") or re.match(r"id\s*[:=]", item) else None
+    mapping = nested_value(item if item.startswith("{") else "\n" + item) if _SUMMARY_KEY.match(item) else None
     if isinstance(mapping, dict) and "id" in mapping:
         covers = mapping.get("covers", [])
         return _covering(str(mapping["id"]), covers if isinstance(covers, str) else ", ".join(map(str, covers)))

@@ -16,19 +16,27 @@ from gitckpt.repo.staging import Staging, stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.snapshot import Changes
 
+#: Under which files have the permission bits that git's own records stand for, 644 and 755.
+GIT_UMASK = 0o022
+
+#: What people's umasks are.
+UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
+
 #: Raised when the form of the file changes.
 VERSION = 1
 
 
 class ScanCache:
-    """`directories`; `modes`: remarkable permission bits by path; `tree` of the last snapshot, and what it is
-    `missing`; the user's `staging` area.
+    """`directories`; `modes`: permission bits by path, where they are not
+    those of `umask`; `tree` of the last snapshot, if it is on record and
+    nothing has changed since, else ""; what that is `missing`; the user's `staging` area.
 
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
     index may hold paths that a rule ignores by now, or lack some that the user tracks all the same."""
@@ -42,6 +50,7 @@ class ScanCache:
         self.index_key: tuple[int, ...] | None = None
         self.directories = Directories(self._repository.work_tree, self._raw, _own_places(self._repository))
         self.modes: dict[bytes, int] = {}
+        self.umask = GIT_UMASK
         self.modes_known = False
         self.tracked: set[bytes] | None = None
         self.tree = ""
@@ -66,33 +75,38 @@ class ScanCache:
         """Whether the path is a directory that has been looked at."""
         return path in self.directories.known
 
-    def note_modes(self, changes: Changes, plain: frozenset[int]) -> None:
+    def note_modes(self, changes: Changes) -> None:
         """Bring `modes` and `tracked` up to date after a snapshot."""
         if not self.modes_known:
-            self._read_all_modes(plain)
+            self._read_all_modes()
             return
         for path in changes.removed:
             self.modes.pop(path, None)
         for path, status in changes.added.items():
-            self._note(path, status, plain)
+            self._note(path, status.st_mode)
         if self.tracked is not None:
             self.tracked |= index.parents(changes.added)
 
-    def _read_all_modes(self, plain: frozenset[int]) -> None:
+    def _read_all_modes(self) -> None:
         paths = index.paths(self._raw)
-        self.modes = {}
+        found: dict[bytes, int] = {}
         for path in paths:
             try:
-                self._note(path, os.lstat(self._repository.at(path)), plain)
+                found[path] = os.lstat(self._repository.at(path)).st_mode
             except OSError:
                 continue
+        self.umask = _prevailing_umask(found.values())
+        self.modes = {}
+        for path, mode in found.items():
+            self._note(path, mode)
         self.tracked = index.parents(paths)
         self.modes_known = True
 
-    def _note(self, path: bytes, status: os.stat_result, plain: frozenset[int]) -> None:
-        mode = stat.S_IMODE(status.st_mode)
-        if stat.S_ISREG(status.st_mode) and mode not in plain:
-            self.modes[path] = mode
+    def _note(self, path: bytes, mode: int) -> None:
+        bits = stat.S_IMODE(mode)
+        plain = (0o777 if bits & 0o100 else 0o666) & ~self.umask
+        if stat.S_ISREG(mode) and bits != plain:
+            self.modes[path] = bits
         else:
             self.modes.pop(path, None)
 
@@ -103,7 +117,7 @@ class ScanCache:
         document = {
             "version": VERSION,
             "index": self.index_key,
-            "tree": self.tree,
+            "umask": self.umask,
             "unreconciled": self.unreconciled,
             "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
@@ -144,10 +158,19 @@ class ScanCache:
         self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
-        self.tree, self.unreconciled = str(document["tree"]), bool(document["unreconciled"])
+        self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
         self.modes_known = True
         self.index_key = tuple(document["index"])
+
+
+def _prevailing_umask(modes: Iterable[int]) -> int:
+    """The umask under which most plain files here have the bits they have; git's own where none fits better."""
+    counts: dict[int, int] = {}
+    for mode in modes:
+        if stat.S_ISREG(mode) and not mode & 0o100:
+            counts[stat.S_IMODE(mode)] = counts.get(stat.S_IMODE(mode), 0) + 1
+    return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(0o666 & ~umask, 0))
 
 
 def _own_places(repository: Repository) -> list[bytes]:

@@ -26,6 +26,21 @@ ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
 
 
+def exists(repository: Repository) -> bool:
+    """Whether there is a private index; a damaged one shows when git reads it."""
+    return os.path.exists(index_path(repository))
+
+
+def tidy(repository: Repository, raw: Git) -> None:
+    """Remove the shared parts of a split index that the index no longer names; git keeps them for weeks."""
+    names = [name for name in os.listdir(repository.private_dir) if name.startswith(b"sharedindex.")]
+    if len(names) > 1:
+        used = os.path.basename(raw.run("rev-parse", "--shared-index-path").rstrip(b"\n"))
+        for name in names:
+            if name != used:
+                os.unlink(os.path.join(repository.private_dir, name))
+
+
 def seed(repository: Repository, raw: Git) -> None:
     """Make the private index from the user's, or empty where he has none."""
     path = index_path(repository)

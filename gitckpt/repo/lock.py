@@ -44,7 +44,7 @@ class WorkTreeLock:
                 self._wait()
                 os.ftruncate(self._descriptor, 0)
                 os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
-                _remove_left_locks(self._directory)
+                _tidy(self._directory)
             except BaseException:
                 os.close(self._descriptor)
                 raise
@@ -88,19 +88,23 @@ class WorkTreeLock:
         return f"gitckpt (pid {pid})" if pid else "another gitckpt"
 
 
-def _remove_left_locks(directory: bytes) -> None:
-    """Remove lock files of a git child that was killed; they name no owner, and a young one may have a living one for a
-    moment."""
+def _tidy(directory: bytes) -> None:
+    """Remove what killed processes left: temporary files, and lock files of a git child.
+
+    These name no owner, and a young one may have a living one for a moment.
+    """
     for name in os.listdir(directory):
+        path = os.path.join(directory, name)
         if name.endswith(b".lock"):
-            path = os.path.join(directory, name)
             deadline = time.monotonic() + 2.0
             while _is_young(path) and time.monotonic() < deadline:
                 time.sleep(0.05)
-            try:
-                os.unlink(path)
-            except FileNotFoundError:
-                pass
+        elif not (name.rpartition(b".")[2].isdigit() or name.startswith(b"sharedindex_")):
+            continue
+        try:
+            os.unlink(path)
+        except FileNotFoundError:
+            pass
 
 
 def _is_young(path: bytes) -> bool:

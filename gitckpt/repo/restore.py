@@ -141,17 +141,23 @@ def _remove_tree(path: bytes) -> None:
         shutil.rmtree(path)
 
 
-def check_out(repository: Repository, raw: Git, before: str, after: str) -> None:
-    """Turn the work tree from `before`, which the private index holds, into `after`. Raises Refused where it changed
-    meanwhile.
+def check_out(repository: Repository, raw: Git, before: str, after: str, umask: int | None = None) -> None:
+    """Turn the work tree from `before`, which the private index holds, into `after`; new files under `umask`, if given.
+    Raises Refused where it changed
+       meanwhile.
 
-    Run from the caller's directory, which git then does not remove, new as it may be.
+       Run from the caller's directory, which git then does not remove, new as it may be.
     """
     if before == after:
         return
     cwd = repository.cwd if _is_inside(repository.cwd, repository.work_tree) else repository.work_tree
     command = ("read-tree", "-m", "-u", "--no-recurse-submodules", before, after)
-    call = raw.view(cwd=cwd).start(*command, ok=(0, 128))
+    own = os.umask(umask) if umask is not None else None
+    try:
+        call = raw.view(cwd=cwd).start(*command, ok=(0, 128))
+    finally:
+        if own is not None:
+            os.umask(own)
     call.wait()
     if call.status:
         if (
@@ -171,19 +177,34 @@ def _is_inside(path: bytes, directory: bytes) -> bool:
     return path == directory or path.startswith(directory + b"/")
 
 
-def set_modes(repository: Repository, modes: Mapping[bytes, int | None], executable: Collection[bytes]) -> None:
-    """Give paths their permission bits; None stands for what git and the umask give. A directory ends in `/`."""
+def own_umask() -> int:
+    """The umask of this process."""
     umask = os.umask(0o077)
     os.umask(umask)
-    for path, mode in modes.items():
+    return umask
+
+
+def set_modes(
+    repository: Repository, modes: Mapping[bytes, int | None], executable: Collection[bytes], umask: int
+) -> None:
+    """Give paths their permission bits; None stands for what git makes under `umask`. A directory ends in `/`."""
+    for path, given in modes.items():
         full = repository.at(path.rstrip(b"/"))
-        if mode is None:
-            mode = (0o777 if path.endswith(b"/") or path in executable else 0o666) & ~umask
+        plain = (0o777 if path.endswith(b"/") or path in executable else 0o666) & ~umask
+        mode = plain if given is None else given
         try:
             if not os.path.islink(full) and stat.S_IMODE(os.lstat(full).st_mode) != mode:
                 os.chmod(full, mode)
         except FileNotFoundError:
             continue  # verification names it
+
+
+def mode_of(repository: Repository, path: bytes) -> int | None:
+    """The permission bits of a path; None where there is none."""
+    try:
+        return stat.S_IMODE(os.lstat(repository.at(path.rstrip(b"/"))).st_mode)
+    except OSError:
+        return None
 
 
 def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:

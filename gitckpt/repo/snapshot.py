@@ -43,12 +43,13 @@ class Snapshot:
     bits other than what git and the umask give (a directory ends in `/`); `empty` are the empty directories. `head` is
     where the user's HEAD was, `staging` his staging area, or None where it could not be read."""
 
-    __slots__ = ("empty", "head", "missing", "modes", "staging", "tree")
+    __slots__ = ("empty", "head", "missing", "modes", "staging", "tree", "umask")
 
     def __init__(self, tree: str, head: Head, staging: Staging | None) -> None:
         self.tree, self.head, self.staging = tree, head, staging
         self.missing: dict[bytes, str] = {}
         self.modes: dict[bytes, int] = {}
+        self.umask = 0o022
         self.empty: list[bytes] = []
 
 
@@ -59,7 +60,6 @@ class Snapshotter:
         self.repository, self._raw, self._settings = repository, raw, settings
         self._cache = ScanCache(repository, raw)
         self._heads = Heads(repository)
-        self._plain_modes = _unremarkable_modes()
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
         """The work tree now; `also` are paths to hold although a rule ignores them.
@@ -69,32 +69,30 @@ class Snapshotter:
 
         Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
         """
-        if not self._cache.is_current():
-            self._start_afresh()
+        if not self._cache.is_current() and not self._cache.load():
+            self._cache.drop()
+            if not index.exists(self.repository):
+                index.seed(self.repository, self._raw)
         try:
             return self._take(also, verifying)
         except GitFailed:
             # the index may trust objects that a gc has removed, or be damaged: once more without it
-            self._start_afresh()
+            self._cache.drop()
+            index.seed(self.repository, self._raw)
             return self._take(also, verifying)
+
+    def settle(self, snapshot: Snapshot) -> None:
+        """The snapshot is on record: its tree is reachable, and may be named again as long as nothing changes."""
+        self._cache.tree = snapshot.tree
+
+    def unsettle(self) -> None:
+        """The last snapshot was only looked at: let the next one ask again which ignored paths are content."""
+        self._cache.unreconciled = True
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
         self._cache.save()
-
-    def unsettle(self) -> None:
-        """Let the next snapshot ask again which ignored paths are content."""
-        self._cache.unreconciled = True
-
-    def forget(self) -> None:
-        """Trust nothing of what was learnt: somebody else has written the private index."""
-        self._cache.drop()
-
-    def _start_afresh(self) -> None:
-        if self._cache.load():
-            return
-        self._cache.drop()
-        index.seed(self.repository, self._raw)
+        index.tidy(self.repository, self._raw)
 
     def _take(self, also: Collection[bytes], verifying: bool) -> Snapshot:
         cache = self._cache
@@ -154,18 +152,20 @@ class Snapshotter:
         return [p for p in split(git.run("ls-files", "-z", "-o", "--", *patterns)) if not p.endswith(b"/")]
 
     def _tree(self, changed: bool) -> str:
-        if not changed and self._cache.tree:
+        if changed:
+            self._cache.tree = ""
+        if self._cache.tree:
             return self._cache.tree
-        self._cache.tree = self._raw.text("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
-        return self._cache.tree
+        # git sees here whether all that the index names is still there
+        return self._raw.text("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
 
     def _describe(self, snapshot: Snapshot, changes: Changes) -> None:
         """Permission bits, empty directories, and what is not in the tree."""
         cache = self._cache
-        cache.note_modes(changes, self._plain_modes)
-        snapshot.modes = dict(cache.modes)
+        cache.note_modes(changes)
+        snapshot.modes, snapshot.umask = dict(cache.modes), cache.umask
         for path, directory in cache.directories.known.items():
-            if path and directory.mode and directory.mode not in self._plain_modes and not directory.boundary:
+            if path and directory.mode and directory.mode != 0o777 & ~cache.umask and not directory.boundary:
                 snapshot.modes[path + b"/"] = directory.mode
             if directory.empty:
                 snapshot.empty.append(path)
@@ -363,10 +363,3 @@ class Changes:
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:
     return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)
-
-
-def _unremarkable_modes() -> frozenset[int]:
-    """Permission bits that need no record: git's own, and what the umask makes of a new file or directory."""
-    umask = os.umask(0o077)
-    os.umask(umask)
-    return frozenset((0o644, 0o755, 0o666 & ~umask, 0o777 & ~umask))

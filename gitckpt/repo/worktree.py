@@ -7,6 +7,7 @@ import os
 import time
 
 from gitckpt.config import Settings, read_settings
+from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.journal import NOBODY, Journal, Writer
 from gitckpt.repo.lock import WorkTreeLock
 from gitckpt.repo.private import private_git
@@ -66,6 +67,7 @@ class WorkTree:
             "missing": [{"path": path_data(p), "reason": r} for p, r in sorted(snapshot.missing.items())]
         }
         document["modes"] = {f"{mode:o}": paths for mode, paths in _by_mode(snapshot.modes).items()}
+        document["umask"] = f"{snapshot.umask:03o}" if snapshot.umask != GIT_UMASK else None
         document["empty"] = [path_data(path) for path in sorted(snapshot.empty)]
         event.flag = _flag(document, len(snapshot.missing))
         event.parents = (tip or self.writer.root(), *self._bound(snapshot, tips.get(tip), document["git"]))
@@ -112,6 +114,7 @@ class WorkTree:
             updates.append((line_ref(event.session, opened), event.opens["at"], null))
         self.writer.publish(updates, f"gitckpt: {event.kind}")
         self._tips[event.commit] = event
+        self.snapshotter.settle(snapshot)
         if opened and event.opens:
             lines[opened] = event.opens["at"]
         return event
