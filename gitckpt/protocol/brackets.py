@@ -22,7 +22,6 @@ _CLOSES_QUOTE: Final = {'"': re.compile('"'), "'": re.compile(r"'(?![A-Za-z0-9_]
 }
 
 _WRAP: Final = re.compile(r"[ \t]*\n\s*")
-_CHINESE_WRAP: Final = re.compile(r"(?<=[\u2e80-\uffee])[ \t]*\n\s*(?=[\u2e80-\uffee])")
 
 #: What a list splits on. The full-width comma and `、` are prose.
 LIST_SEPARATOR: Final = re.compile("[,;；]")
@@ -80,7 +79,15 @@ def unquoted(text: str) -> str:
 
 def one_line(text: str) -> str:
     """Text that was wrapped, on one line again. Chinese takes no space where the lines meet."""
-    return _WRAP.sub(" ", _CHINESE_WRAP.sub("", text.strip()))
+    first, *rest = _WRAP.split(text.strip())
+    for line in rest:
+        first += line if is_chinese(first[-1:]) and is_chinese(line[:1]) else f" {line}"
+    return first
+
+
+def is_chinese(text: str) -> bool:
+    """Whether there is text and all of it is Chinese, Japanese or Korean, wide punctuation too."""
+    return bool(text) and all("\u2e80" <= character <= "\uffee" for character in text)
 
 
 def _pair_quote(text: str, at: int, found: dict[int, int], unpaired: set[str]) -> int:

@@ -54,7 +54,7 @@ def bare(text: str) -> str:
     return _ESCAPE.sub("", text).translate(_UNSEEN)
 
 
-def unwrap(body: bytes, frame: bytes) -> str:
+def unwrap(body: bytes, frame: str) -> str:
     """The lines of a body without the frame of its header, each without blanks at its end. What follows the header's
     own line end is line 1, and no line but blank ones at the end is left out.
 
@@ -64,11 +64,10 @@ def unwrap(body: bytes, frame: bytes) -> str:
     text = body.decode("utf-8", "replace")
     if not frame and not _is_dressed(body):
         return text[1:].rstrip("\n")
-    before = bare(frame.decode("utf-8", "replace"))
     lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
-    for _ in range(min(before.count(">"), MAX_QUOTES)):
+    for _ in range(min(frame.count(">"), MAX_QUOTES)):
         lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
-    width = len(_QUOTES.sub("", before).rstrip("*_`"))
+    width = len(_QUOTES.sub("", frame).rstrip("*_`"))
     return "\n".join(_unfenced(_dedented([_less_indent(line, width) for line in lines]))).rstrip("\n")
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from gitckpt.protocol.hint_paths import is_cjk, looks_like_path, pattern_refusal, refusal, tidy
 
-#: A longer path is not looked for in prose; quoted ones may be longer.
-_LONGEST = 512
+#: How far a path without quotes may reach: a file name of a few words.
+_REACH = re.compile(r"\S{1,512}(?:\s\S{1,100}){0,4}")
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》"}
 _OPENING = {")": "(", "）": "（", "]": "[", "】": "【"}
@@ -128,14 +128,15 @@ class Cursor:
         if stop is not None:
             self.at = stop
             return tidy(self.text[start:stop])
-        if word and (reason or looks_like_path(word) or (eager and _is_argument(word))):
+        if word and (reason or looks_like_path(word) or word[0] == "$" or (eager and _is_argument(word))):
             name = trimmed(word)
             return self._refuse(name, reason or pattern_refusal(name), start + len(word))
         return None
 
     def _longest_name(self, start: int) -> int | None:
         """Where the longest prefix ends that names something."""
-        for stop in range(min(self.end, start + _LONGEST), start, -1):
+        reach = _REACH.match(self.text, start, self.end)
+        for stop in range(reach.end() if reach else start, start, -1):
             name = self.text[start:stop]
             if self._may_stop(stop) and self._is_there(name) and not self._is_full_stop(name, start):
                 return stop

@@ -46,8 +46,9 @@ __all__ = [
     "SwitchBranch", "is_executable_text", "parse_hint",
 ]  # fmt: skip
 
-#: What lies beyond is left to a person unread: a hint of this length is no hint.
+#: Characters, and commands or words that may be one, of which a hint is read; what lies beyond is left to a person.
 _LONGEST_HINT = 4_000
+_MOST_COMMANDS = 64
 
 #: In a path that stands in prose without quotes, going by its form.
 _NO_PART_OF_A_PATH = re.compile(r"[\s，。；、：（）！？]")
@@ -134,18 +135,24 @@ class _Reading:
     tried: bool = False
 
     def hint(self) -> Hint:
-        at = behind = 0
-        while found := COMMAND.search(self.text, behind):
-            before = self.text[at : found.start()]
-            stop = self._command(found, before)
-            behind = found.end()
-            if stop is not None:
-                self.prose.append(before)
-                at = behind = max(stop, behind)
-        self.prose.append(self.text[at:])
+        self.prose.append(self.text[self._read_commands() :])
         self._finish(" ⏎ ".join(self.prose))
         executable = bool(self.actions) or self.concrete
         return Hint(self.target, tuple(self.actions), tuple(self.by_hand), tuple(self.refused), executable)
+
+    def _read_commands(self) -> int:
+        """Read all commands, gather the prose between them, and give the place behind the last one."""
+        at = behind = 0
+        for _ in range(_MOST_COMMANDS):
+            found = COMMAND.search(self.text, behind)
+            if found is None:
+                return at
+            before, behind = self.text[at : found.start()], found.end()
+            stop = self._command(found, before)
+            if stop is not None:
+                self.prose.append(before)
+                at = behind = max(stop, behind)
+        return self._leave_to(at, len(self.text), concrete=False)
 
     def _finish(self, prose: str) -> None:
         self.target = self.target or target_in(prose)

@@ -6,6 +6,7 @@ Pure text work: nothing here says whether an id exists.
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Final
 
 from gitckpt.protocol.blocks import Kind
@@ -16,8 +17,9 @@ MAX_RANGE: Final = 1000
 _LETTER: Final[dict[Kind, str]] = {"checkpoint": "C", "summary": "S", "retry": "R", "final": "C"}
 _LETTER_BY_KEYWORD: Final = {"summary": "S", "摘要": "S", "总结": "S", "retry": "R", "重试": "R"}
 
-_FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
-_NARROW: Final[dict[int, int | None]] = {**_FULL_WIDTH, **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))}
+#: Full-width signs, letters and digits, and the ideographic space, as ASCII: a table for `str.translate`.
+FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
+_NARROW: Final[dict[int, int | None]] = {**FULL_WIDTH, **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))}
 _WRAPPING: Final = " \t\r\n\xa0\"'`*[]()「」【】“”‘’"
 
 _STEP: Final = "checkpoint|step|检查点|步骤"
@@ -49,15 +51,12 @@ _BETWEEN_IDS: Final = re.compile(r"[\s,;、:()\[\]]+|covers|cover|覆盖|涵盖|
 # `lib-c6`).
 _NOT_INSIDE: Final = r"(?<![A-Za-z0-9_./\\$])(?<![A-Za-z_/]-)"
 _NOT_GOING_ON: Final = r"(?![A-Za-z0-9_/\\]|\.[A-Za-z0-9]|-(?![CSR][0-9])[A-Za-z])"
-_IN_PROSE: Final = re.compile(
-    rf"""{_NOT_INSIDE}(?:
+_IN_PROSE: Final = rf"""{_NOT_INSIDE}(?:
         (?:{_STEP})\s*[#:]?\s*(?:[CSR]?[0-9]{{1,18}}|[A-Za-z]+-[0-9]{{1,18}}){_NOT_GOING_ON}(?!\s*[个项条])
       | (?:summary|retry|摘要|总结|重试)\s*[#:]?\s*[SR][0-9]{{1,18}}{_NOT_GOING_ON}
       | 第\s*(?P<ordinal>[0-9]{{1,18}})\s*个?(?:检查点|步)
       | (?:[Cc]|(?-i:[SR]))[0-9]{{1,18}}{_NOT_GOING_ON}
-    )""",
-    re.IGNORECASE | re.VERBOSE,
-)
+    )"""
 
 
 def narrow(text: str) -> str:
@@ -139,11 +138,17 @@ def find_ids(text: str) -> list[tuple[int, int, str]]:
 
     The span takes in the keyword. Bare numbers count only after a word for checkpoint; `S2` and `R1` only in capitals.
     """
-    plain = text.translate(_FULL_WIDTH)
+    plain = text.translate(FULL_WIDTH)
     found = (
-        (match.start(), match.end(), canonical(match["ordinal"] or match[0])) for match in _IN_PROSE.finditer(plain)
+        (match.start(), match.end(), canonical(match["ordinal"] or match[0])) for match in _in_prose().finditer(plain)
     )
     return [(start, end, id) for start, end, id in found if id is not None]
+
+
+@cache
+def _in_prose() -> re.Pattern[str]:
+    # Compiled when it is first needed: that takes longer than the rest of this module, and most blocks do without.
+    return re.compile(_IN_PROSE, re.IGNORECASE | re.VERBOSE)
 
 
 def _expanded(written: re.Match[str], kind: Kind) -> list[str]:

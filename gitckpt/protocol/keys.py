@@ -49,7 +49,7 @@ _KEY_LINE: Final = re.compile(
     (?P<unmark>[*_`"']{0,3})\s*(?P<colon>[:：])(?P<value>.*)""",
     re.VERBOSE,
 )
-_OTHER_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}|[\u3400-\u9fff]{1,20}")
+_ASCII_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
 # An ASCII colon makes a key only before a blank or an opening sign: `localhost:8080` is text.
 _AFTER_COLON: Final = re.compile(r"$|[\s\[{(\"'“‘（【「*]|[^\x00-\x7f]")
 
@@ -113,8 +113,9 @@ class _Reading:
             return None
         name = self._known.get(re.sub(r"[\s_-]", "", narrow(match["key"]).lower()))
         value = _unmarked(match["value"], match["mark"] if not match["unmark"] else "")
-        is_key = _OTHER_KEY.fullmatch(match["key"]) and (match["colon"] == "：" or _AFTER_COLON.match(match["value"]))
-        return _Key(name, match["key"], value, len(match["indent"]), bool(match["bullet"])) if name or is_key else None
+        if not name and not _is_other_key(match["key"], match["colon"] + match["value"]):
+            return None
+        return _Key(name, match["key"], value, len(match["indent"]), bool(match["bullet"]))
 
     def _begins_entry(self, key: _Key) -> bool:
         """Whether it is a key, and not a line of the open value that looks like one."""
@@ -140,6 +141,14 @@ class _Reading:
         value = "\n".join(self._lines)
         if self._open.written or value.strip():
             self._entries.append(Entry(self._open.name, self._open.written, value, self._line))
+
+
+def _is_other_key(key: str, after: str) -> bool:
+    """Whether a word that is no field's name may be a key: an ASCII word, or Chinese of at most 20 characters."""
+    is_word = bool(_ASCII_KEY.fullmatch(key)) or (
+        len(key) <= 20 and all("\u3400" <= letter <= "\u9fff" for letter in key)
+    )
+    return is_word and (after.startswith("：") or _AFTER_COLON.match(after, 1) is not None)
 
 
 def _unmarked(value: str, mark: str) -> str:

@@ -15,8 +15,8 @@ from gitckpt.protocol.markers import (
     MAX_MARKER,
     Footer,
     Header,
+    begins_with_footer,
     candidates,
-    footer_end,
     footer_flood_end,
     header_flood_end,
     is_cut_header,
@@ -119,7 +119,7 @@ class Scanner:
         begin = _line_begin(data, start, len(data))
         self._text(data, start, begin)
         line = data[begin:]
-        if self._open and footer_end(line, 0, len(line)) >= 0:
+        if self._open and begins_with_footer(line):
             self._footer(Footer(alone=True))
             self._ignores_line = True
         elif len(line) > MAX_MARKER:

@@ -1,0 +1,139 @@
+"""Row `stream`: bytes through an agent's pipe and terminal, side by side with `cat | cat` and `script -qfc`.
+
+    python tests/bench/bench_stream.py [--quick]
+
+Each candidate runs in turn, round after round, so that a busy machine slows all alike; a ratio is that of the medians.
+"bytes" passes them on and looks for a marker; "scanned" also cuts out the blocks, one in every 3 KB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+MEGABYTE = 1 << 20
+
+#: Passes an agent's output on; `argv[1]` is the mode, `argv[2]` "bytes" or "scanned", the rest the command.
+OURS = """
+import sys
+from gitckpt.process import run_agent
+feed = lambda chunk: chunk.find(b"===")
+if sys.argv[2] == "scanned":
+    from gitckpt.protocol.scanner import Scanner
+    feed = Scanner().feed
+sys.exit(run_agent(sys.argv[3:], mode=sys.argv[1], on_output=lambda chunk, stream, agent: feed(chunk)).status)
+"""
+
+BLOCK = """===CHECKPOINT %d===
+phase: implement
+done: [moved the date arithmetic to the new library]
+next: [run the tests]
+state_ref: [branch=main]
+rollback_hint: [back to the step before]
+===END===
+"""
+
+
+class Run:
+    """One run: wall seconds, and the peak memory of its first process in megabytes."""
+
+    def __init__(self, argv: list[str], stdout: int = subprocess.DEVNULL) -> None:
+        began = time.perf_counter()
+        process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.seconds, self.peak = time.perf_counter() - began, usage.ru_maxrss / 1024
+        if process.returncode:
+            raise SystemExit(f"{argv[0]} ended with status {process.returncode}")
+
+
+def piped(argv: list[str]) -> Run:
+    """The same with a reader behind it."""
+    reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert reader.stdin is not None
+    run = Run(argv, stdout=reader.stdin.fileno())
+    reader.stdin.close()
+    reader.wait()
+    return run
+
+
+def write_text(path: Path, size: int) -> None:
+    """Text of an agent with a block in every 3 KB."""
+    prose = "".join(f"{line:4} an agent's prose, as it comes, about what it reads and does\n" for line in range(44))
+    with path.open("w") as file:
+        number = 0
+        while file.tell() < size:
+            number += 1
+            file.write(prose + BLOCK % number)
+
+
+def measure(candidates: dict[str, Callable[[], Run]], rounds: int) -> dict[str, tuple[float, float]]:
+    """Median seconds and peak megabytes of each candidate, run in turn."""
+    runs: dict[str, list[Run]] = {name: [] for name in candidates}
+    for _ in range(rounds):
+        for name, candidate in candidates.items():
+            runs[name].append(candidate())
+    return {
+        name: (statistics.median(run.seconds for run in done), max(run.peak for run in done))
+        for name, done in runs.items()
+    }
+
+
+def measure_pipe(text: Path, copies: int, rounds: int) -> None:
+    """Rows of the pipe: our throughput over that of `cat | cat`, bar 0.25."""
+    command = ["sh", "-c", f"cat {' '.join([str(text)] * copies)}"]
+    ours = {
+        f"pipe, {work}": lambda work=work: piped([sys.executable, "-c", OURS, "pipe", work, *command])
+        for work in ("bytes", "scanned")
+    }
+    results = measure({"cat | cat": lambda: piped(command), **ours}, rounds)
+    size, floor = copies * text.stat().st_size, results["cat | cat"][0]
+    for name, (seconds, peak) in results.items():
+        print_row(name, size, seconds, peak, floor / seconds, "≥ 0.25" if name in ours else "")
+
+
+def measure_terminal(text: Path, copies: int, rounds: int) -> None:
+    """Rows of the terminal: our time over that of `script -qfc`, bar 1.25."""
+    command = f"cat {' '.join([str(text)] * copies)}"
+    ours = {
+        f"terminal, {work}": lambda work=work: Run([sys.executable, "-c", OURS, "pty", work, "sh", "-c", command])
+        for work in ("bytes", "scanned")
+    }
+    results = measure({"script -qfc": lambda: Run(["script", "-qfc", command, os.devnull]), **ours}, rounds)
+    size, peer = copies * text.stat().st_size, results["script -qfc"][0]
+    for name, (seconds, peak) in results.items():
+        print_row(name, size, seconds, peak, seconds / peer, "≤ 1.25" if name in ours else "")
+
+
+def print_row(name: str, size: int, seconds: float, peak: float, ratio: float, bar: str) -> None:
+    rate = size / MEGABYTE / seconds
+    print(
+        f"| {name:17} | {size / MEGABYTE:5.0f} | {seconds:7.2f} | {rate:6.0f} | {peak:4.0f} | {ratio:5.2f} | {bar:6} |"
+    )
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--quick", action="store_true", help="a quarter of the bytes, three rounds")
+    quick = parser.parse_args().quick
+    copies, rounds = (4, 3) if quick else (16, 7)
+    print("| stream            |    MB | seconds |   MB/s | peak | ratio | bar    |")
+    print("| ----------------- | ----: | ------: | -----: | ---: | ----: | ------ |")
+    with tempfile.TemporaryDirectory() as directory:
+        text = Path(directory, "text")
+        write_text(text, 64 * MEGABYTE)
+        measure_pipe(text, copies, rounds)
+        measure_terminal(text, max(1, copies // 4), rounds)
+    print("peak: megabytes of memory at most, bar 64")
+
+
+if __name__ == "__main__":
+    main()
