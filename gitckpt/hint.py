@@ -21,7 +21,8 @@ from gitckpt.protocol.hints import (
     parse_hint,
 )
 from gitckpt.repo.trees import Change, changes, entries, tree_of, with_changes, with_patch_reversed
-from gitckpt.restorer import Restorer, Wish
+from gitckpt.restorer import Restorer
+from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

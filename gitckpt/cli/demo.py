@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 
 from gitckpt.cli import render
 from gitckpt.config import choice
+from gitckpt.process.foreground import run_in_foreground
 
 
 def demo(directory: str | None, *, language: str, pause: float) -> int:
@@ -22,7 +22,7 @@ def demo(directory: str | None, *, language: str, pause: float) -> int:
 def _run(arguments: list[str], cwd: str) -> int:
     """Run one real command line of ours, on the person's own terminal."""
     sys.stdout.flush()
-    return subprocess.run([sys.executable, "-m", "gitckpt", *arguments], cwd=cwd, check=False).returncode
+    return run_in_foreground([sys.executable, "-m", "gitckpt", *arguments], cwd)
 
 
 def _say(text: str) -> None:

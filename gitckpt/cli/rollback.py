@@ -7,12 +7,14 @@ import sys
 
 from gitckpt.cli import render
 from gitckpt.errors import Refused, UsageError
+from gitckpt.planner import Prepared
 from gitckpt.recorder import Recorder
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
-from gitckpt.restorer import Outcome, Prepared, Restorer, Wish, restore_for_retry
+from gitckpt.restorer import Outcome, Restorer, restore_for_retry
 from gitckpt.trajectory.plan import SCOPES
-from gitckpt.views.plan import plan_lines
+from gitckpt.views.plan import plan_document, plan_lines
+from gitckpt.wishes import Wish, wish_after_interruption, wish_to_redo, wish_to_undo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +42,7 @@ def rollback(
     restorer = Restorer(tree)
     with tree.lock:
         if resume or abort:
-            wish = restorer.wish_after_interruption(abort=abort)
+            wish = wish_after_interruption(tree, abort=abort)
         else:
             asked = _wish(reader, restorer, id, scope, _relative(reader, paths or []), keep=keep, hint=hint)
             if asked is None:
@@ -49,15 +51,15 @@ def rollback(
                 return 0
             wish = asked
         prepared = restorer.prepare(wish)
-        document = restorer.plan_document(prepared)
+        document = plan_document(prepared.plan)
         if dry_run:
             _print_plan(document, json=json)
-            restorer.release(prepared)
+            restorer.release()
             tree.close()
             return 0
         restorer.check(prepared)
         if not yes and not json and not _confirmed(document):
-            restorer.release(prepared)
+            restorer.release()
             tree.close()
             render.say("nothing was changed")
             return 1
@@ -171,9 +173,9 @@ def undo(*, json: bool = False, again: bool = False) -> int:
     tree = WorkTree(reader.repository, render.say)
     restorer = Restorer(tree)
     with tree.lock:
-        wish = restorer.wish_to_redo() if again else restorer.wish_to_undo()
+        wish = wish_to_redo(tree) if again else wish_to_undo(tree)
         prepared = restorer.prepare(wish)
-        document = restorer.plan_document(prepared)
+        document = plan_document(prepared.plan)
         outcome = restorer.apply(prepared)
     tree.close()
     _print_outcome(prepared, outcome, json=json, document=document)

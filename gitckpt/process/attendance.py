@@ -41,10 +41,6 @@ ANSWER = 10.0
 #: Seconds between two looks at the process table.
 LOOK = 0.03
 
-#: The stops of job control. SIGSTOP is not one: it is what a freeze uses, and whoever sends it means to send SIGCONT as
-#: well.
-JOB_STOPS = (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
-
 
 class RunningAgent:
     """The agent, as `on_output` gets it."""
@@ -63,7 +59,7 @@ class RunningAgent:
 
 
 class Attendance:
-    """One agent from its start to its end. `patience` are the seconds that it has to act on a TERM before it is killed."""
+    """One agent from its start to its end. It has `patience` seconds to act on a TERM before it is killed."""
 
     def __init__(self, link: MonitorLink, streams: Streams, on_output: OnOutput, patience: float) -> None:
         self.link, self.streams, self.placement, self.patience = link, streams, streams.placement, patience
@@ -88,8 +84,9 @@ class Attendance:
             Keyboard(self.relay, terminal.descriptor, self.streams.sources[0])
             self._take_terminal()
 
-    def until_end(self) -> None:
-        """Serve the agent until it has ended, and has had the time to say its last words."""
+    def until_end(self) -> int:
+        """Serve the agent until it has ended, and has had the time to say its last words. Its exit code, or the negated
+        number of the signal that has ended it."""
         while self.status is None:
             self.relay.turn()
         if self._was_answer:
@@ -97,6 +94,7 @@ class Attendance:
         self._serve_until(lambda: not self.relay.sources, LINGER)
         self._serve_until(lambda: not self.tree.members(), SETTLE)
         self.relay.drain()
+        return self.status
 
     def close(self) -> None:
         """Give the terminal back and let go of all, whatever has happened. An agent that lives on is hung up."""
@@ -104,9 +102,7 @@ class Attendance:
         signal.setitimer(signal.ITIMER_REAL, 0)
         if self.streams.terminal:
             self._give_terminal_back()
-        status = self.link.dismiss()
-        if self.status is None:  # the monitor was killed
-            self.status = status
+        self.link.dismiss()
         self.streams.close()
 
     def _hand_over(self, chunk: bytes, stream: Stream) -> None:
@@ -127,12 +123,18 @@ class Attendance:
         return self._was_answer and time.monotonic() - self._ended_at > SEEING_OFF
 
     def _heed_monitor(self) -> None:
-        kind, number = self.link.receive() or (ENDED, signal.SIGKILL)
-        if kind == STOPPED and number in JOB_STOPS and self.placement != "own" and self._is_stopped():
+        kind, number = self.link.receive() or self._lost_monitor()
+        # A stop that is over by now was a freeze, or the job was continued meanwhile.
+        if kind == STOPPED and self.placement != "own" and self._is_stopped():
             self._suspend()
         elif kind == ENDED:
             self.status, self._ended_at = os.waitstatus_to_exitcode(number), time.monotonic()
             self.relay.unwatch(self.link.control.fileno())
+
+    def _lost_monitor(self) -> tuple[bytes, int]:
+        """Somebody has killed it. What becomes of the agent now nobody will tell, so it ends too."""
+        send([self.tree.agent], signal.SIGHUP)
+        return ENDED, signal.SIGKILL
 
     def _is_stopped(self) -> bool:
         row = find_process(self.tree.agent)

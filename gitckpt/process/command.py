@@ -16,7 +16,7 @@ COERCED_LOCALES = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 class AgentNotStarted(UsageError):
-    """The agent's command cannot run. `exit_status` is what a shell gives: 127 not found, 126 found but not to be run."""
+    """The agent's command cannot run. `exit_status` is a shell's: 127 not found, 126 found but not to be run."""
 
     def __init__(self, message: str, hint: str, exit_status: int) -> None:
         super().__init__(message, hint)

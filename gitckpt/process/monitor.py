@@ -89,15 +89,15 @@ class MonitorLink:
             os.kill(self.pid, signal.SIGCONT)  # somebody has stopped the group, and continued us alone
             return self._witness.recv(1)
 
-    def dismiss(self) -> int:
-        """Let the monitor go, and give its exit status; what it had adopted goes to init."""
+    def dismiss(self) -> None:
+        """Let the monitor go, and with it what it had adopted; an agent that lives is hung up."""
         send([self.pid], signal.SIGCONT)  # somebody may have stopped it
         self.control.close()
         self._witness.close()
         try:
-            return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
-        except ChildProcessError:
-            return 0
+            os.waitpid(self.pid, 0)
+        except ChildProcessError:  # whoever started us has children reaped by the system
+            pass
 
 
 def start_monitor(launch: Launch) -> MonitorLink:
@@ -267,7 +267,7 @@ class _Monitor:
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
-    """So many bytes, or fewer when the other side is gone; one that was killed with mail unread resets the connection."""
+    """So many bytes, or fewer when the other side is gone; killed with mail unread, it resets the connection."""
     try:
         return connection.recv(size, socket.MSG_WAITALL)
     except OSError:
@@ -275,7 +275,7 @@ def _receive(connection: socket.socket, size: int) -> bytes:
 
 
 def _adopt_orphans() -> None:
-    """Make orphans below us our children (Linux); elsewhere they go to init, and the tree is what still hangs together."""
+    """Make orphans below us our children (Linux). Elsewhere init has them, and the tree is what hangs together."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 

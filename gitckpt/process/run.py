@@ -33,7 +33,7 @@ class Leftover(NamedTuple):
 
 
 class AgentExit(NamedTuple):
-    """How the agent ended. `status` is what to give the shell: its exit code, or 128 + `signal` if a signal ended it."""
+    """How the agent ended. `status` is for the shell: its exit code, or 128 + `signal` if a signal ended it."""
 
     status: int
     signal: int | None
@@ -110,15 +110,12 @@ def _start(launch: Launch) -> MonitorLink:
 
 
 def _attend(attendance: Attendance, on_exit: Callable[[AgentExit], None] | None) -> AgentExit:
-    leftover: tuple[Leftover, ...] = ()
     try:
         try:
             attendance.begin()
-            attendance.until_end()
-            leftover = _leftover(attendance.tree)
+            agent_exit = _agent_exit(attendance.until_end(), _leftover(attendance.tree))
         finally:
             attendance.close()
-        agent_exit = _agent_exit(attendance.status or 0, leftover)
         if on_exit is not None:
             on_exit(agent_exit)
         return agent_exit

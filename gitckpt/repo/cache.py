@@ -16,12 +16,13 @@ from gitckpt.repo.staging import Staging, stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
     from typing import Any
 
+    from gitckpt.repo.changes import Changes
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
-    from gitckpt.repo.snapshot import Changes
+    from gitckpt.repo.trees import Change
 
 #: Under which files have the permission bits that git's own records stand for, 644 and 755.
 GIT_UMASK = 0o022
@@ -86,6 +87,18 @@ class ScanCache:
             self._note(path, status.st_mode)
         if self.tracked is not None:
             self.tracked |= index.parents(changes.added)
+
+    def follow(self, changes: Collection[Change]) -> None:
+        """Take up what a checkout has changed in work tree and private index."""
+        self.tree = ""
+        for change in changes:
+            try:
+                self._note(change.path, os.lstat(self._repository.at(change.path)).st_mode)
+            except OSError:
+                self.modes.pop(change.path, None)
+        if self.tracked is not None:
+            self.tracked |= index.parents(change.path for change in changes if change.status != "D")
+        self.remember_index()
 
     def _read_all_modes(self) -> None:
         paths = index.paths(self._raw)

@@ -4,36 +4,26 @@ name."""
 from __future__ import annotations
 
 import os
-import stat
-import zlib
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo import index
 from gitckpt.repo.cache import ScanCache
+from gitckpt.repo.changes import Changes
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
 from gitckpt.repo.staging import Staging, capture, stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection
 
     from gitckpt.config import Settings
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
-
-#: How often a path is read again that changes while it is read, before the snapshot calls it unstable.
-TRIES = 4
-
-#: Bytes over which a new file is probed: what does not shrink is stored without compression, at a quarter of the cost.
-LARGE = 8 * 1024 * 1024
-PROBE = 64 * 1024
+    from gitckpt.repo.trees import Change
 
 #: Directories that git is asked about one by one; for more the whole work tree is as cheap.
 MOST_PATHSPECS = 100
-
-#: Paths named one by one in the record of a snapshot; a file system full of sockets needs no longer list than this.
-MOST_NAMED = 10_000
 
 
 class Snapshot:
@@ -81,6 +71,10 @@ class Snapshotter:
             index.seed(self.repository, self._raw)
             return self._take(also, verifying)
 
+    def follow(self, changes: Collection[Change]) -> None:
+        """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
+        self._cache.follow(changes)
+
     def settle(self, snapshot: Snapshot) -> None:
         """The snapshot is on record: its tree is reachable, and may be named again as long as nothing changes."""
         self._cache.tree = snapshot.tree
@@ -103,7 +97,8 @@ class Snapshotter:
         rules_changed = cache.directories.look(cache.tracked, self._rule_files())
         untracked = self._untracked(rules_changed or not cache.modes_known)
         staging, staging_changed = self._staging()
-        changes = Changes(self, split(dirty.wait()), untracked)
+        changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
+        changes.look(split(dirty.wait()), untracked)
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed
         if cache.unreconciled and not verifying:
             changes.reconcile(staging)
@@ -178,188 +173,3 @@ class Snapshotter:
         if snapshot.staging is None:
             snapshot.missing[b".git/index"] = "the staging area cannot be read"
         cache.remember_index()
-
-
-class Changes:
-    """What differs between the private index and the work tree, sorted by what is to be done about it."""
-
-    def __init__(self, owner: Snapshotter, dirty: list[bytes], untracked: list[bytes]) -> None:
-        self._owner, self._raw = owner, owner._raw
-        self._repository, self._limit = owner.repository, owner._settings.max_file_size
-        self.missing: dict[bytes, str] = {}
-        self.removed: set[bytes] = set()
-        self.added: dict[bytes, os.stat_result] = {}
-        self._closed = owner._cache.closed_directories()
-        for status, path in zip(dirty[::2], dirty[1::2], strict=True):
-            if status == b"D":
-                self.removed.add(path)
-            else:
-                self._consider(path)
-        for path in untracked:
-            if path.endswith(b"/"):
-                self.missing[path[:-1]] = "a repository of its own: never entered, never touched"
-            else:
-                self._consider(path)
-        self._close_directories()
-
-    @property
-    def any(self) -> bool:
-        """Whether the index was changed."""
-        return bool(self.removed or self.added)
-
-    def consider(self, paths: Iterable[bytes]) -> None:
-        """Hold these paths, whatever the ignore rules say."""
-        for path in paths:
-            self._consider(path)
-
-    def _consider(self, path: bytes) -> None:
-        """Add the path, or say why not; what is not added must not stay in the index with the bytes of another day."""
-        reason = ""
-        try:
-            status = os.lstat(self._repository.at(path))
-        except (FileNotFoundError, NotADirectoryError):
-            self.removed.add(path)
-            return
-        except OSError as error:
-            reason, status = f"cannot be read: {error.strerror}", None
-        if status is not None and not reason:
-            reason = self._why_not(path, status)
-        if reason or status is None:
-            self.removed.add(path)
-            if status is None or not stat.S_ISDIR(status.st_mode):
-                self.missing[path] = reason
-        else:
-            self.added[path] = status
-
-    def _why_not(self, path: bytes, status: os.stat_result) -> str:
-        if stat.S_ISLNK(status.st_mode):
-            return ""
-        if not stat.S_ISREG(status.st_mode):
-            return "not a file"
-        if status.st_size > self._limit:
-            return f"larger than max_file_size ({status.st_size} of {self._limit} bytes)"
-        if not os.access(self._repository.at(path), os.R_OK, effective_ids=os.access in os.supports_effective_ids):
-            return "no permission to read this file"
-        return ""
-
-    def _close_directories(self) -> None:
-        """Nothing inside a repository of its own or a directory without access is content, though it was recorded once."""
-        for directory in self._closed:
-            if directory in (self._owner._cache.tracked or ()) or any(
-                p.startswith(directory + b"/") for p in self.added
-            ):
-                self.removed.update(split(self._raw.run("ls-files", "-z", "--", directory)))
-                prefix = directory + b"/"
-                for path in [path for path in self.added if path.startswith(prefix)]:
-                    del self.added[path]
-
-    def reconcile(self, staging: Staging | None) -> None:
-        """After a change of rules or of the user's index: ignored paths are content if and only if he tracks them."""
-        if staging is None:
-            return
-        ignored = set(split(self._raw.run("ls-files", "-z", "-c", "-i", "--exclude-standard")))
-        forced = set(staging.forced)
-        self.removed |= ignored - forced
-        self._drop_from_added(ignored - forced)
-        self.consider(path for path in forced - ignored if os.path.lexists(self._repository.at(path)))
-        self._keep_skipped(staging)
-
-    def _drop_from_added(self, paths: set[bytes]) -> None:
-        for path in paths:
-            self.added.pop(path, None)
-
-    def _keep_skipped(self, staging: Staging) -> None:
-        """Paths that a sparse checkout has just taken off the disk are not deleted: they stay as HEAD has them."""
-        gone = self.removed.intersection(staging.skipped)
-        if not gone:
-            return
-        self.removed -= gone
-        paths = b"\0".join(sorted(gone)) + b"\0"
-        self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
-
-    def apply(self) -> None:
-        """Bring the private index up to date. Raises GitFailed where a path can be neither added nor named."""
-        self.removed -= set(self.added)
-        waiting = dict(self.added)
-        if self.removed:
-            self._remove(self.removed)
-        for attempt in range(TRIES):
-            if not waiting:
-                return
-            waiting = self._add(waiting, last=attempt == TRIES - 1)
-        for path in waiting:
-            self.missing[path] = "unstable: it changed while it was recorded"
-
-    def _remove(self, paths: Collection[bytes]) -> None:
-        null = self._repository.null_oid.encode()
-        self._raw.run(
-            "update-index", "-z", "--index-info", data=b"".join(b"0 %s\t%s\0" % (null, p) for p in sorted(paths))
-        )
-
-    def _add(self, paths: dict[bytes, os.stat_result], *, last: bool) -> dict[bytes, os.stat_result]:
-        """Read these files into the index; those that changed meanwhile are given back, to be read again."""
-        stored = [path for path, status in paths.items() if self._is_incompressible(path, status)]
-        try:
-            self._feed([path for path in paths if path not in stored])
-            self._feed(stored, "core.looseCompression=0")
-        except GitFailed:
-            if last:
-                self._add_one_by_one(list(paths))
-        return self._unstable(paths)
-
-    def _feed(self, paths: list[bytes], *config: str) -> None:
-        if paths:
-            command = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-            self._raw.view(*config).run(*command, data=b"\0".join(paths) + b"\0")
-
-    def _add_one_by_one(self, paths: list[bytes]) -> None:
-        """Find the path that stops the others, and name it."""
-        for path in paths:
-            try:
-                self._feed([path])
-            except GitFailed as error:
-                self._remove([path])
-                self.removed.add(path)
-                self.added.pop(path, None)
-                self.missing[path] = f"git cannot add it: {str(error).rpartition(': ')[2]}"
-
-    def _unstable(self, paths: dict[bytes, os.stat_result]) -> dict[bytes, os.stat_result]:
-        again: dict[bytes, os.stat_result] = {}
-        for path, before in paths.items():
-            if path not in self.added:
-                continue
-            try:
-                after = os.lstat(self._repository.at(path))
-            except OSError:
-                self.added.pop(path)
-                self._remove([path])
-                self.removed.add(path)
-                continue
-            if _identity(after) != _identity(before):
-                self._consider_again(path, after, again)
-        return again
-
-    def _consider_again(self, path: bytes, status: os.stat_result, again: dict[bytes, os.stat_result]) -> None:
-        reason = self._why_not(path, status)
-        if not reason:
-            self.added[path] = again[path] = status
-            return
-        self.added.pop(path)
-        self._remove([path])
-        self.removed.add(path)
-        if not stat.S_ISDIR(status.st_mode):
-            self.missing[path] = reason
-
-    def _is_incompressible(self, path: bytes, status: os.stat_result) -> bool:
-        if status.st_size < LARGE or not stat.S_ISREG(status.st_mode):
-            return False
-        try:
-            with open(self._repository.at(path), "rb") as file:
-                sample = file.read(PROBE)
-        except OSError:
-            return False
-        return len(zlib.compress(sample, 1)) > 0.9 * len(sample)
-
-
-def _identity(status: os.stat_result) -> tuple[int, ...]:
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)

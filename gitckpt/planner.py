@@ -1,0 +1,149 @@
+"""Planning a rollback: what the work tree holds, what the target does, and what follows for each path.
+
+Looking changes nothing of the user's. The caller holds the work tree's lock.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from gitckpt.repo import restore as disk
+from gitckpt.repo.recorded import recorded_empty, recorded_modes, recorded_staging
+from gitckpt.repo.trees import Change, changes, check_objects, tree_of, with_changes
+from gitckpt.trajectory.plan import Plan, Situation, make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.repo.snapshot import Snapshot
+    from gitckpt.repo.staging import Staging
+    from gitckpt.repo.worktree import WorkTree
+    from gitckpt.trajectory.events import Event
+    from gitckpt.wishes import Wish
+
+
+@dataclass(slots=True)
+class Prepared:
+    """A plan with all that is needed to carry it out."""
+
+    wish: Wish
+    plan: Plan
+    snapshot: Snapshot
+    wanted_tree: str
+    changes: list[Change]
+    modes: dict[bytes, int | None]
+    staging: Staging | None = None
+    staging_note: str = ""
+    notes: list[str] = field(default_factory=list)
+
+
+class Planner:
+    """Makes plans for one work tree."""
+
+    def __init__(self, tree: WorkTree) -> None:
+        self.tree = tree
+        self.repository, self._raw = tree.repository, tree.raw
+        self._trees: dict[str, str] = {}
+
+    def _tree_of(self, event: Event) -> str:
+        if event.commit not in self._trees:
+            self._trees[event.commit] = tree_of(self._raw, event.commit)
+        return self._trees[event.commit]
+
+    def prepare(self, wish: Wish) -> Prepared:
+        """The plan. Nothing of the user's is changed. The caller holds the lock."""
+        snapshot = self.tree.snapshotter.take()
+        prepared = self._plan(wish, snapshot)
+        _, held = self._obstacles(prepared)
+        if held:
+            snapshot = self.tree.snapshotter.take(also=held)
+            prepared = self._plan(wish, snapshot)
+        check_objects(
+            self.repository,
+            self._raw,
+            (c.new_oid for c in prepared.changes if c.status != "D" and c.new_mode != b"160000"),
+        )
+        return prepared
+
+    def _plan(self, wish: Wish, snapshot: Snapshot) -> Prepared:
+        target_tree = wish.tree(snapshot) if wish.tree else self._tree_of(wish.target)
+        found = [c for c in changes(self._raw, snapshot.tree, target_tree) if _selected(c.path, wish.paths)]
+        prepared = Prepared(wish, Plan(wish.target.ref, wish.scope, ()), snapshot, target_tree, found, {})
+        blocked, _ = self._obstacles(prepared)
+        situation = self._situation(prepared, blocked)
+        prepared.plan = make_plan(wish.target.ref, wish.scope, found, situation, wish.by_hand)
+        done = {step.path for step in prepared.plan.changing}
+        prepared.changes = [change for change in found if change.path in done]
+        everything = not wish.paths and not wish.tree and len(prepared.changes) == len(found)
+        if not everything:
+            prepared.wanted_tree = with_changes(self.repository, self._raw, snapshot.tree, prepared.changes)
+        prepared.modes = self._wanted_modes(prepared, situation)
+        self._plan_staging(prepared)
+        return prepared
+
+    def _obstacles(self, prepared: Prepared) -> tuple[dict[bytes, str], set[bytes]]:
+        limit = self.tree.settings.max_file_size
+        return disk.obstacles(self.repository, prepared.changes, prepared.snapshot, limit)
+
+    def _situation(self, prepared: Prepared, blocked: dict[bytes, str]) -> Situation:
+        wish, snapshot = prepared.wish, prepared.snapshot
+        deleted = [change.path for change in prepared.changes if change.status == "D"]
+        whole = not wish.tree
+        return Situation(
+            blocked=blocked,
+            ignored=disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted),
+            touched=self._touched(snapshot),
+            uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)},
+            modes_now=_select(snapshot.modes, wish.paths) if whole else {},
+            modes_then=_select(recorded_modes(wish.target), wish.paths) if whole else {},
+            empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
+            empty_then=[path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else [],
+        )
+
+    def _touched(self, snapshot: Snapshot) -> set[bytes]:
+        """Paths that changed since the last event of this work tree was recorded."""
+        last = self.last_event()
+        if last is None:
+            return set()
+        return {change.path for change in changes(self._raw, self._tree_of(last), snapshot.tree)}
+
+    def last_event(self) -> Event | None:
+        """The event at the tip of the work tree's current line."""
+        current = self.tree.journal.current()
+        if current is None:
+            return None
+        tip = self.tree.journal.lines(current[0]).get(current[0], {}).get(current[1])
+        return self.tree.tips({tip}).get(tip) if tip else None
+
+    def _wanted_modes(self, prepared: Prepared, situation: Situation) -> dict[bytes, int | None]:
+        modes: dict[bytes, int | None] = {}
+        for step in prepared.plan.changing:
+            path = step.path
+            if path in situation.modes_then:
+                modes[path] = situation.modes_then[path]
+            elif path in situation.modes_now and step.action in ("mode", "restore"):
+                modes[path] = None
+        return modes
+
+    def _plan_staging(self, prepared: Prepared) -> None:
+        wish, snapshot = prepared.wish, prepared.snapshot
+        recorded = recorded_staging(wish.target)
+        if wish.scope == "files" or wish.tree is not None or wish.paths or recorded is None or snapshot.staging is None:
+            return
+        if wish.scope == "staged" and not snapshot.head.same_place(wish.target.git):
+            prepared.staging_note = (
+                "the staging area is untouched: HEAD or an operation of git is not where it was then"
+            )
+            return
+        if not snapshot.staging.same_content(recorded):
+            prepared.staging = recorded
+
+
+def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
+    name = path.rstrip(b"/")
+    return not paths or any(name == wanted or name.startswith(wanted + b"/") or wanted == b"" for wanted in paths)
+
+
+def _select(modes: dict[bytes, int], paths: Sequence[bytes]) -> dict[bytes, int]:
+    return {path: mode for path, mode in modes.items() if _selected(path, paths)}

@@ -1,0 +1,211 @@
+"""What differs between the private index and the work tree: what is added, what goes, what cannot be held and why."""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+
+from gitckpt.errors import GitFailed
+from gitckpt.repo.gateway import split
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from gitckpt.repo.cache import ScanCache
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+    from gitckpt.repo.staging import Staging
+
+#: How often a path is read again that changes while it is read, before the snapshot calls it unstable.
+TRIES = 4
+
+#: Bytes over which a new file is probed: what does not shrink is stored without compression, at a quarter of the cost.
+LARGE = 8 * 1024 * 1024
+PROBE = 64 * 1024
+
+
+class Changes:
+    """What differs between the private index and the work tree, sorted by what is to be done about it."""
+
+    def __init__(self, repository: Repository, raw: Git, cache: ScanCache, limit: int) -> None:
+        self._repository, self._raw, self._cache, self._limit = repository, raw, cache, limit
+        self.missing: dict[bytes, str] = {}
+        self.removed: set[bytes] = set()
+        self.added: dict[bytes, os.stat_result] = {}
+        self._closed = cache.closed_directories()
+
+    def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
+        """Take up what git says: status and path of what differs from the index, in turn, and paths not in it."""
+        for status, path in zip(dirty[::2], dirty[1::2], strict=True):
+            if status == b"D":
+                self.removed.add(path)
+            else:
+                self._consider(path)
+        for path in untracked:
+            if path.endswith(b"/"):
+                self.missing[path[:-1]] = "a repository of its own: never entered, never touched"
+            else:
+                self._consider(path)
+        self._close_directories()
+
+    @property
+    def any(self) -> bool:
+        """Whether the index was changed."""
+        return bool(self.removed or self.added)
+
+    def consider(self, paths: Iterable[bytes]) -> None:
+        """Hold these paths, whatever the ignore rules say."""
+        for path in paths:
+            self._consider(path)
+
+    def _consider(self, path: bytes) -> None:
+        """Add the path, or say why not; what is not added must not stay in the index with the bytes of another day."""
+        reason = ""
+        try:
+            status = os.lstat(self._repository.at(path))
+        except (FileNotFoundError, NotADirectoryError):
+            self.removed.add(path)
+            return
+        except OSError as error:
+            reason, status = f"cannot be read: {error.strerror}", None
+        if status is not None and not reason:
+            reason = self._why_not(path, status)
+        if reason or status is None:
+            self.removed.add(path)
+            if status is None or not stat.S_ISDIR(status.st_mode):
+                self.missing[path] = reason
+        else:
+            self.added[path] = status
+
+    def _why_not(self, path: bytes, status: os.stat_result) -> str:
+        if stat.S_ISLNK(status.st_mode):
+            return ""
+        if not stat.S_ISREG(status.st_mode):
+            return "not a file"
+        if status.st_size > self._limit:
+            return f"larger than max_file_size ({status.st_size} of {self._limit} bytes)"
+        if not os.access(self._repository.at(path), os.R_OK, effective_ids=os.access in os.supports_effective_ids):
+            return "no permission to read this file"
+        return ""
+
+    def _close_directories(self) -> None:
+        """Nothing inside a repository of its own or a directory without access is content, though it was recorded once."""
+        for directory in self._closed:
+            if directory in (self._cache.tracked or ()) or any(p.startswith(directory + b"/") for p in self.added):
+                self.removed.update(split(self._raw.run("ls-files", "-z", "--", directory)))
+                prefix = directory + b"/"
+                for path in [path for path in self.added if path.startswith(prefix)]:
+                    del self.added[path]
+
+    def reconcile(self, staging: Staging | None) -> None:
+        """After a change of rules or of the user's index: ignored paths are content if and only if he tracks them."""
+        if staging is None:
+            return
+        ignored = set(split(self._raw.run("ls-files", "-z", "-c", "-i", "--exclude-standard")))
+        forced = set(staging.forced)
+        self.removed |= ignored - forced
+        self._drop_from_added(ignored - forced)
+        self.consider(path for path in forced - ignored if os.path.lexists(self._repository.at(path)))
+        self._keep_skipped(staging)
+
+    def _drop_from_added(self, paths: set[bytes]) -> None:
+        for path in paths:
+            self.added.pop(path, None)
+
+    def _keep_skipped(self, staging: Staging) -> None:
+        """Paths that a sparse checkout has just taken off the disk are not deleted: they stay as HEAD has them."""
+        gone = self.removed.intersection(staging.skipped)
+        if not gone:
+            return
+        self.removed -= gone
+        paths = b"\0".join(sorted(gone)) + b"\0"
+        self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
+
+    def apply(self) -> None:
+        """Bring the private index up to date. Raises GitFailed where a path can be neither added nor named."""
+        self.removed -= set(self.added)
+        waiting = dict(self.added)
+        if self.removed:
+            self._remove(self.removed)
+        for attempt in range(TRIES):
+            if not waiting:
+                return
+            waiting = self._add(waiting, last=attempt == TRIES - 1)
+        for path in waiting:
+            self.missing[path] = "unstable: it changed while it was recorded"
+
+    def _remove(self, paths: Collection[bytes]) -> None:
+        null = self._repository.null_oid.encode()
+        self._raw.run(
+            "update-index", "-z", "--index-info", data=b"".join(b"0 %s\t%s\0" % (null, p) for p in sorted(paths))
+        )
+
+    def _add(self, paths: dict[bytes, os.stat_result], *, last: bool) -> dict[bytes, os.stat_result]:
+        """Read these files into the index; those that changed meanwhile are given back, to be read again."""
+        stored = [path for path, status in paths.items() if self._is_incompressible(path, status)]
+        try:
+            self._feed([path for path in paths if path not in stored])
+            self._feed(stored, "core.looseCompression=0")
+        except GitFailed:
+            if last:
+                self._add_one_by_one(list(paths))
+        return self._unstable(paths)
+
+    def _feed(self, paths: list[bytes], *config: str) -> None:
+        if paths:
+            command = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
+            self._raw.view(*config).run(*command, data=b"\0".join(paths) + b"\0")
+
+    def _add_one_by_one(self, paths: list[bytes]) -> None:
+        """Find the path that stops the others, and name it."""
+        for path in paths:
+            try:
+                self._feed([path])
+            except GitFailed as error:
+                self._remove([path])
+                self.removed.add(path)
+                self.added.pop(path, None)
+                self.missing[path] = f"git cannot add it: {str(error).rpartition(': ')[2]}"
+
+    def _unstable(self, paths: dict[bytes, os.stat_result]) -> dict[bytes, os.stat_result]:
+        again: dict[bytes, os.stat_result] = {}
+        for path, before in paths.items():
+            if path not in self.added:
+                continue
+            try:
+                after = os.lstat(self._repository.at(path))
+            except OSError:
+                self.added.pop(path)
+                self._remove([path])
+                self.removed.add(path)
+                continue
+            if _identity(after) != _identity(before):
+                self._consider_again(path, after, again)
+        return again
+
+    def _consider_again(self, path: bytes, status: os.stat_result, again: dict[bytes, os.stat_result]) -> None:
+        reason = self._why_not(path, status)
+        if not reason:
+            self.added[path] = again[path] = status
+            return
+        self.added.pop(path)
+        self._remove([path])
+        self.removed.add(path)
+        if not stat.S_ISDIR(status.st_mode):
+            self.missing[path] = reason
+
+    def _is_incompressible(self, path: bytes, status: os.stat_result) -> bool:
+        if status.st_size < LARGE or not stat.S_ISREG(status.st_mode):
+            return False
+        try:
+            with open(self._repository.at(path), "rb") as file:
+                sample = file.read(PROBE)
+        except OSError:
+            return False
+        return len(zlib.compress(sample, 1)) > 0.9 * len(sample)
+
+
+def _identity(status: os.stat_result) -> tuple[int, ...]:
+    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino, status.st_mode)

@@ -1,0 +1,115 @@
+"""What is asked of the restorer: a rollback, an undo, a redo, the end of an interrupted rollback."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gitckpt.errors import Refused
+from gitckpt.trajectory.paths import data_path
+from gitckpt.trajectory.undo import Operations, operations
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitckpt.repo.snapshot import Snapshot
+    from gitckpt.repo.worktree import WorkTree
+    from gitckpt.trajectory.events import Event
+
+
+@dataclass(slots=True)
+class Wish:
+    """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
+
+    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD. `operation`
+    is rollback, undo, redo, retry, continue or abort; `safety` the commit that undo goes back to, where it is not this
+    operation's own event."""
+
+    target: Event
+    scope: str = "staged"
+    paths: tuple[bytes, ...] = ()
+    keep: bool = False
+    operation: str = "rollback"
+    safety: str = ""
+    title: str = ""
+    tree: Callable[[Snapshot], str] | None = None
+    by_hand: tuple[str, ...] = ()
+    head: dict[str, Any] | None = None
+
+    @property
+    def wanted_head(self) -> dict[str, Any] | None:
+        """Where HEAD is to go (`head`, `branch`), or None where it stays."""
+        if self.scope != "all":
+            return None
+        return self.head if self.head or self.tree is not None else self.target.git
+
+
+def operations_of(tree: WorkTree) -> tuple[Operations, dict[str, Event]]:
+    """The rollbacks of this work tree, and all its events by commit."""
+    sessions = tree.journal.sessions()
+    events = sorted((event for session in sessions for event in session.events), key=lambda event: event.at)
+    opened = [(session.id, line) for session in sessions for line in session.lines]
+    return operations(events, opened), {event.commit: event for event in events}
+
+
+def wish_to_undo(tree: WorkTree) -> Wish:
+    """What takes back the last rollback. Raises Refused where there is none."""
+    state, events = operations_of(tree)
+    if state.interrupted is not None:
+        raise _interrupted(state.interrupted)
+    if not state.done:
+        raise Refused("there is no rollback to undo in this work tree", "gitckpt log shows what is on record")
+    done = state.done[-1]
+    safety = done.document["rollback"].get("safety") or done.commit
+    return _wish_back(done, events[safety], "undo")
+
+
+def wish_to_redo(tree: WorkTree) -> Wish:
+    """What takes back the last undo. Raises Refused where there is none."""
+    state, _ = operations_of(tree)
+    if state.interrupted is not None:
+        raise _interrupted(state.interrupted)
+    if not state.undone:
+        raise Refused("there is no undo to take back in this work tree", "gitckpt undo takes back a rollback")
+    return _wish_back(state.undone[-1], state.undone[-1], "redo")
+
+
+def _wish_back(done: Event, target: Event, operation: str) -> Wish:
+    intent = done.document["rollback"]
+    paths = tuple(data_path(path) for path in intent.get("paths") or [])
+    title = f"{operation} of {_named(done)}"
+    return Wish(target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation, title=title)
+
+
+def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
+    """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is
+    none."""
+    state, events = operations_of(tree)
+    begun = state.interrupted
+    if begun is None:
+        raise Refused("no rollback was interrupted in this work tree", "gitckpt status shows where it stands")
+    intent = begun.document["rollback"]
+    safety = intent.get("safety") or begun.commit
+    paths = tuple(data_path(path) for path in intent.get("paths") or [])
+    keep = bool(intent.get("keep"))
+    if abort:
+        return Wish(events[safety], intent["scope"], paths, keep, "abort", title=f"abort of {_named(begun)}")
+    target = events.get(intent["target"]) or tree.journal.at([intent["target"]])[0]
+    partial = str(intent["tree"]) if intent.get("partial") else ""
+    return Wish(
+        target, intent["scope"], paths, keep, "continue", safety, f"continuation of {_named(begun)}",
+        (lambda _: partial) if partial else None,
+    )  # fmt: skip
+
+
+def _interrupted(event: Event) -> Refused:
+    return Refused(
+        f"a rollback was interrupted: {_named(event)}",
+        "gitckpt rollback --continue finishes it, gitckpt rollback --abort takes it back",
+    )
+
+
+def _named(event: Event) -> str:
+    """An operation for a person: `rollback to C6`."""
+    intent = event.document["rollback"]
+    return f"{intent['operation']} to {str(intent['target_ref']).rpartition('/')[2]}"
