@@ -63,7 +63,8 @@ def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str
 
 
 def _git_values(output: bytes) -> dict[str, list[str]]:
-    """Every value of every key; a key alone is true. Section and variable names are in lower case as git prints them."""
+    """Every value of every key; a key alone is true. Section and variable names are in lower case as git prints
+    them."""
     values: dict[str, list[str]] = {}
     for entry in output.split(b"\0"):
         name, newline, value = entry.partition(b"\n")

@@ -58,8 +58,8 @@ class Restorer(Planner):
             listed = "\n".join(f"  {os.fsdecode(step.path)}: {step.reason}" for step in blocked[:20])
             more = f"\n  and {len(blocked) - 20} more" if len(blocked) > 20 else ""
             raise Refused(
-                f"{len(blocked)} paths stand in the way and cannot be kept by the safety snapshot; nothing was changed\n"
-                f"{listed}{more}",
+                f"{len(blocked)} paths stand in the way and cannot be kept by the safety snapshot; "
+                f"nothing was changed\n{listed}{more}",
                 "move them away, or leave them as they are with --keep",
             )
         if prepared.staging is not None:

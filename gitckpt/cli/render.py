@@ -1,4 +1,5 @@
-"""The one printer. Text goes out as UTF-8 whatever the locale says; colours and columns are those of a terminal only."""
+"""The one printer. Text goes out as UTF-8 whatever the locale says; colours and columns are those of a terminal
+only."""
 
 from __future__ import annotations
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = None, all: bool = False) -> int:
-    """Print an event with what it changed; with `yaml` its record, with `path` the bytes of one file of its snapshot."""
+    """Print an event with what it changed; with `yaml` its record, with `path` the bytes of one file of its
+    snapshot."""
     reader = Reader()
     found = reader.find(id, everywhere=all)
     if found.note and not json:

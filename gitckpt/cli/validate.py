@@ -57,7 +57,8 @@ def _codes(select: str, ignore: str) -> tuple[list[str], list[str]]:
 
 
 def _root() -> bytes:
-    """The nearest directory upwards with a `.git` or a configuration file in it; the current one where there is none."""
+    """The nearest directory upwards with a `.git` or a configuration file in it; the current one where there is
+    none."""
     from gitckpt.config import FILE
 
     here = directory = os.getcwdb()
@@ -92,6 +93,7 @@ def _read(name: str) -> bytes:
 
 
 def _without_comments(message: bytes) -> bytes:
-    """The commit message without what git takes off: the diff below the scissors, and comments, whose lines stay empty."""
+    """The commit message without what git takes off: the diff below the scissors, and comments, whose lines
+    stay empty."""
     head = message.partition(b"# ------------------------ >8")[0]
     return b"\n".join(b"" if line.startswith(b"#") else line for line in head.split(b"\n"))

@@ -1,8 +1,7 @@
 """What the protocol is made of: the kinds of block, a block as read, and what is wrong with one.
 
-Field values are plain data (str, list, dict), so that a block goes into YAML or JSON as it is. All text is valid Unicode: bytes
-that are not UTF-8 and lone surrogates are read as U+FFFD.
-"""
+Field values are plain data (str, list, dict), so that a block goes into YAML or JSON as it is. All text is valid
+Unicode: bytes that are not UTF-8 and lone surrogates are read as U+FFFD."""
 
 from __future__ import annotations
 
@@ -43,10 +42,10 @@ class Diagnostic:
 class RawBlock:
     """A block as the scanner cut it out of a stream: header argument and body, unwrapped but not yet read as fields.
 
-    `argument` is what stands in the header after the keyword (`7`, `S2 (covers C6-C10)`, empty for RETRY and FINAL). `body` is the
-    text between header and footer with quotes, fences, indents, colours and odd blanks of the frame taken off, lines ended by LF.
-    `line` and `end_line` are 1-based lines of the stream. `cut` says that the block went over MAX_BLOCK.
-    """
+    `argument` is what stands in the header after the keyword (`7`, `S2 (covers C6-C10)`, empty for RETRY and
+    FINAL). `body` is the text between header and footer with quotes, fences, indents, colours and odd blanks of the
+    frame taken off, lines ended by LF. `line` and `end_line` are 1-based lines of the stream. `cut` says that the
+    block went over MAX_BLOCK."""
 
     kind: Kind
     argument: str
@@ -61,11 +60,10 @@ class RawBlock:
 class Block:
     """A block read as fields.
 
-    `id` is canonical (`C7`, `S2`, `setup`), or None where the kind has none (retry, final) or the written one is no id; `written`
-    is the id as the agent wrote it. `fields` holds the fields that were there, by name, in protocol order, each in the shape that
-    docs/protocol.md gives for it; for `phase` there is also `phase_written`; unknown keys are under `extra`. A summary has
-    `covers` (list of ids, ranges expanded) and `text`.
-    """
+    `id` is canonical (`C7`, `S2`, `setup`), or None where the kind has none (retry, final) or the written one is no
+    id; `written` is the id as the agent wrote it. `fields` holds the fields that were there, by name, in protocol
+    order, each in the shape that docs/protocol.md gives for it; for `phase` there is also `phase_written`; unknown
+    keys are under `extra`. A summary has `covers` (list of ids, ranges expanded) and `text`."""
 
     kind: Kind
     id: str | None

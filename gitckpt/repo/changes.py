@@ -91,7 +91,8 @@ class Changes:
         return ""
 
     def _close_directories(self) -> None:
-        """Nothing inside a repository of its own or a directory without access is content, though it was recorded once."""
+        """Nothing inside a repository of its own or a directory without access is content, though it was
+        recorded once."""
         for directory in self._closed:
             if directory in (self._cache.tracked or ()) or any(p.startswith(directory + b"/") for p in self.added):
                 self.removed.update(split(self._raw.run("ls-files", "-z", "--", directory)))

@@ -175,7 +175,8 @@ def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
 
 
 def is_repository(directory: bytes) -> bool:
-    """Whether git takes this directory for a repository of its own: a `.git` that is one, or a file that leads to one."""
+    """Whether git takes this directory for a repository of its own: a `.git` that is one, or a file that leads
+    to one."""
     dot_git = os.path.join(directory, b".git")
     try:
         if os.path.isdir(dot_git):

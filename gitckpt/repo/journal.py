@@ -1,4 +1,5 @@
-"""The journal: sessions, lines and events as refs and commits. Publishing a ref publishes snapshot and record together."""
+"""The journal: sessions, lines and events as refs and commits. Publishing a ref publishes snapshot and record
+together."""
 
 from __future__ import annotations
 

@@ -119,7 +119,8 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     return Event(
         kind=header["kind"], session=header.get("session", ""), line=header.get("line", ""), seq=int(header["seq"]),
         at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
-        worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""), flag=header.get("flag", ""), next=header.get("next", ""),
+        worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""),
+        flag=header.get("flag", ""), next=header.get("next", ""),
         commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
 

@@ -29,7 +29,8 @@ class Reader:
         self.git = self.repository.git
 
     def current_session(self) -> Session | None:
-        """The session that this work tree records on, or, where none is, its newest; None where nothing is on record."""
+        """The session that this work tree records on, or, where none is, its newest; None where nothing is on
+        record."""
         current = self.journal.current()
         if current:
             lines = self.journal.lines(current[0]).get(current[0], {})

@@ -107,7 +107,7 @@ def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
     output = git.view(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", commit, "--", path)
     for entry in split(output):
         head, _, name = entry.partition(b"\t")
-        mode, kind, oid = head.split(b" ")
+        _, kind, oid = head.split(b" ")
         if name == path and kind == b"blob":
             return git.run("cat-file", "blob", oid)
     return None

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
 
 class WorkTree:
-    """A work tree that is recorded or rolled back. Hold `lock` around everything that takes a snapshot or moves a ref."""
+    """A work tree that is recorded or rolled back. Hold `lock` around everything that takes a snapshot or moves
+    a ref."""
 
     def __init__(self, repository: Repository, say: Callable[[str], None] | None = None) -> None:
         self.repository = repository

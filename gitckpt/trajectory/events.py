@@ -36,8 +36,8 @@ class Event:
     covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
-        "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq", "session",
-        "subject", "text", "worktree", "written",
+        "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq",
+        "session", "subject", "text", "worktree", "written",
     )  # fmt: skip
 
     def __init__(
@@ -99,12 +99,14 @@ class Event:
 
     @property
     def ref(self) -> str:
-        """A name that tells it from all others: `<session>/C6`, or for an event without an id the start of its commit."""
+        """A name that tells it from all others: `<session>/C6`, or for an event without an id the start of its
+        commit."""
         return f"{self.session}/{self.id or self.commit[:12]}"
 
     @property
     def opens(self) -> dict[str, Any] | None:
-        """The line that a retry or a rollback opened: `{"session", "line", "at"}`, where `at` is a commit; else None."""
+        """The line that a retry or a rollback opened: `{"session", "line", "at"}`, where `at` is a commit; else
+        None."""
         opened: dict[str, Any] | None = self.document.get("opens")
         return opened
 

@@ -1,4 +1,5 @@
-"""How a name finds its event: `C6`, `6`, `S2`, `C6~1`, `C6@main`, `<session>/C6`, `start`, `last`, a commit id. Pure."""
+"""How a name finds its event: `C6`, `6`, `S2`, `C6~1`, `C6@main`, `<session>/C6`, `start`, `last`, a commit id.
+Pure."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ STATES = ("checkpoint", "auto", "start")
 
 
 class Found:
-    """The event that a name means, and what is to be said of where it was found ("" where it was on the current line)."""
+    """The event that a name means, and what is to be said of where it was found ("" where it was on the current
+    line)."""
 
     __slots__ = ("event", "note")
 

@@ -29,7 +29,8 @@ def is_operation(event: Event) -> bool:
 
 
 def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Operations:
-    """Fold events, oldest first, of all sessions of a work tree. `opened` are the lines that exist, as (session, line)."""
+    """Fold events, oldest first, of all sessions of a work tree. `opened` are the lines that exist, as
+    (session, line)."""
     state = Operations()
     lines = set(opened)
     for event in events:
