@@ -1,4 +1,4 @@
-"""The command line as typer reads it: every command with its options and its help. The work is in a file per command."""
+"""The command line as typer reads it: every command with its options and help. The work is in a file per command."""
 
 from __future__ import annotations
 
