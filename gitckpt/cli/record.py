@@ -35,11 +35,13 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
     recorder = Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None)
     reader = BlockReader()
     failures: list[GitckptError] = []
+    recorded: set[int] = set()
     for chunk in _chunks(file):
-        _record(recorder, reader.feed(chunk), failures)
-    _record(recorder, reader.close(), failures)
+        recorded |= _record(recorder, reader.feed(chunk), failures)
+    recorded |= _record(recorder, reader.close(), failures)
     tree.close()
-    unread = [d for d in reader.take_diagnostics() if d.code == "P003"]
+    # a block without a footer is on record, and marked; one of which nothing could be made is not
+    unread = [d for d in reader.take_diagnostics() if d.code == "P003" and d.line not in recorded]
     _tell(unread, failures)
     if failures:
         raise failures[0]
@@ -63,14 +65,17 @@ def _chunks(file: str) -> Iterator[bytes]:
             os.close(descriptor)
 
 
-def _record(recorder: Recorder, blocks: list[Block], failures: list[GitckptError]) -> None:
-    """A block that cannot be recorded does not stop those after it."""
+def _record(recorder: Recorder, blocks: list[Block], failures: list[GitckptError]) -> set[int]:
+    """Record blocks; the lines that those on record stand on. One that cannot be recorded does not stop those after it."""
+    recorded = set()
     for block in blocks:
         try:
             recorder.record(block)
+            recorded.add(block.line)
         except GitckptError as error:
             render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")
             failures.append(error)
+    return recorded
 
 
 def _tell(diagnostics: list[Diagnostic], failures: list[GitckptError]) -> None:

@@ -5,9 +5,8 @@
     python tests/bench/bench_core.py --quick            fewer rounds and files, for a look
     python tests/bench/bench_core.py --durable          with fsync on our side too
 
-Ratios are medians of the rounds' own ratios, of wall time and (in brackets) of CPU time, children included. CPU time is the
-steadier of the two on a busy machine; a bar holds if either does.
-"""
+Ratios are medians of the rounds' own ratios, of wall time and (in brackets) of CPU time, children included. CPU
+time is the steadier of the two on a busy machine; a bar holds if either does."""
 
 from __future__ import annotations
 
@@ -83,7 +82,8 @@ def _cpu() -> float:
 def compare(
     rounds: int, ours: Callable[[], object], floor: Callable[[], object], before: Callable[[], object] = lambda: None
 ) -> tuple[float, float]:
-    """Median ratios of ours to the floor (wall, CPU), one after the other in each round, taking turns in who is first."""
+    """Median ratios of ours to the floor (wall, CPU), one after the other in each round, taking turns in who is
+    first."""
     ratios: list[tuple[float, float]] = []
     for number in range(rounds + 1):
         before()

@@ -96,7 +96,7 @@ def measure_pipe(text: Path, copies: int, rounds: int) -> None:
     results = measure({"cat | cat": lambda: piped(command), **ours}, rounds)
     size, floor = copies * text.stat().st_size, results["cat | cat"][0]
     for name, (seconds, peak) in results.items():
-        print_row(name, size, seconds, peak, floor / seconds, "≥ 0.25" if name in ours else "")
+        print_row(name, size, seconds, floor / seconds, peak, "≥ 0.25" if name in ours else "")
 
 
 def measure_terminal(text: Path, copies: int, rounds: int) -> None:
@@ -109,13 +109,14 @@ def measure_terminal(text: Path, copies: int, rounds: int) -> None:
     results = measure({"script -qfc": lambda: Run(["script", "-qfc", command, os.devnull]), **ours}, rounds)
     size, peer = copies * text.stat().st_size, results["script -qfc"][0]
     for name, (seconds, peak) in results.items():
-        print_row(name, size, seconds, peak, seconds / peer, "≤ 1.25" if name in ours else "")
+        print_row(name, size, seconds, seconds / peer, peak, "≤ 1.25" if name in ours else "")
 
 
-def print_row(name: str, size: int, seconds: float, peak: float, ratio: float, bar: str) -> None:
-    rate = size / MEGABYTE / seconds
+def print_row(name: str, size: int, seconds: float, ratio: float, peak: float, bar: str) -> None:
+    """One candidate; the peak is given for ours alone, which have a bar."""
+    rate, memory = size / MEGABYTE / seconds, f"{peak:.0f}" if bar else ""
     print(
-        f"| {name:17} | {size / MEGABYTE:5.0f} | {seconds:7.2f} | {rate:6.0f} | {peak:4.0f} | {ratio:5.2f} | {bar:6} |"
+        f"| {name:17} | {size / MEGABYTE:5.0f} | {seconds:7.2f} | {rate:6.0f} | {memory:>4} | {ratio:5.2f} | {bar:6} |"
     )
 
 
