@@ -66,7 +66,7 @@ def _chunks(file: str) -> Iterator[bytes]:
 
 
 def _record(recorder: Recorder, blocks: list[Block], failures: list[GitckptError]) -> set[int]:
-    """Record blocks; the lines that those on record stand on. One that cannot be recorded does not stop those after it."""
+    """Record blocks; the lines that those on record stand on. One that cannot be recorded stops none after it."""
     recorded = set()
     for block in blocks:
         try:

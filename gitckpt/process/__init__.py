@@ -1,14 +1,16 @@
-"""Running an agent under pipes or on a terminal of its own: its bytes passed through untouched, its signals, stops and
-end.
+"""Running an agent under pipes or on a terminal of its own: its bytes untouched, its signals, its stops, its end.
 
     run          the one call: `run_agent` → `AgentExit`
     command      which program a command means, and the errors for when it cannot run
     streams      what the agent gets as standard input, output and error
     monitor      the process between us and the agent
+    launch       from a forked process to the agent
     attendance   the agent from its start to its end: signals, stops, what it leaves
     relay        bytes from one descriptor to the other
     freeze       the whole tree stopped for a moment
+    standstill   how it is stopped, and signalled
     tree         the process table
+    foreground   a command on the person's own terminal, waited for
     signals, terminal, descriptors    what the system has to be told
 
 Nothing here knows of git or of the protocol.

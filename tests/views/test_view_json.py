@@ -30,6 +30,7 @@ C6 = Event(
 START = Event(
     kind="start", session=SESSION, line="main", seq=1, at="2026-11-30T02:45:01Z", commit="0a" * 20, document={}
 )
+NOTHING_MORE = {"unterminated": False, "answers_to": [], "opens": None, "rollback": None, "agent": None}
 
 
 def test_event() -> None:
@@ -49,10 +50,11 @@ def test_event() -> None:
         "head": "9c" * 20,
         "branch": "main",
         "fields": {"phase": "implement", "done": ["开始"], "next": "go on"},
+        **NOTHING_MORE,
         "coverage": {"complete": False, "missing": [{"path": {"b64": "/w=="}, "reason": "a socket"}]},
         "files": [
             {"status": "M", "path": "src/a.ts", "old_path": None},
-            {"status": "R", "path": {"b64": "cmF3/w=="}, "old_path": "旧"},
+            {"status": "R", "path": "raw\\xff", "b64": "cmF3/w==", "old_path": "旧"},
         ],
     }
 
@@ -73,6 +75,7 @@ def test_all_keys_are_there_where_there_is_nothing_to_say() -> None:
         "head": None,
         "branch": None,
         "fields": {},
+        **NOTHING_MORE,
         "coverage": {"complete": True, "missing": []},
         "files": [],
     }
