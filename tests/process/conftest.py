@@ -1,0 +1,16 @@
+"""The workshop of a test: a directory, the agents that it starts there, and the end of whatever they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from workshop import Workshop
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Iterator[Workshop]:
+    workshop = Workshop(tmp_path)
+    yield workshop
+    workshop.close()
