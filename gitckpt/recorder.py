@@ -68,11 +68,17 @@ class Recorder:
         with self.tree.lock:
             return self._place() or self._open(self._take())
 
-    def record(self, block: Block) -> Event:
-        """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded."""
+    def record(self, block: Block, *, late: bool = False) -> Event:
+        """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded.
+
+        `late` says that the agent had gone on before the block was read: the snapshot may hold more than the block
+        tells, and the record says so.
+        """
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(block, session)
+            if late:
+                event.document["late"] = True
             return self._retry(event, snapshot, session) if block.kind == "retry" else self.append(event, snapshot)
 
         return self._written(write)
@@ -202,3 +208,15 @@ def new_session_id() -> str:
 def agent_record(command: Sequence[str]) -> dict[str, Any]:
     """What is said of an agent in the start of its session."""
     return {"command": [word.encode("utf-8", "replace").decode() for word in command], "pid": os.getpid()}
+
+
+#: What may stand after the footer of a block and is nothing that the agent went on to say.
+FRAME = b"=`*>_~ \t\r\n\xa0"
+
+
+def went_on(chunk: bytes) -> bool:
+    """Whether the agent had said more when this read ended: something other than the frame of a block follows its end."""
+    tail = chunk.rpartition(b"END")[2]
+    for sequence in (b"\x1b[0m", b"\x1b[K", b"\x1b[m", "＝".encode()):
+        tail = tail.replace(sequence, b"")
+    return bool(tail.strip(FRAME))

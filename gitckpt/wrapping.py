@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.errors import GitckptError
 from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.protocol.reader import BlockReader
-from gitckpt.recorder import Recorder, agent_record
+from gitckpt.recorder import Recorder, agent_record, went_on
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
@@ -40,6 +40,7 @@ class Wrapping:
         self._agent: RunningAgent | None = None
         self._failures: list[str] = []
         self._ended = False
+        self._late = 0
 
     def run(self, mode: Literal["auto", "pipe", "pty"] = "auto") -> int:
         """Run the agent; the exit status for the shell. Raises AgentNotStarted where the command cannot run."""
@@ -83,7 +84,7 @@ class Wrapping:
         if reader is None:
             reader = self._readers[stream] = BlockReader()
         try:
-            self._record(reader.feed(chunk))
+            self._record(reader.feed(chunk), went_on(chunk))
         except Exception as error:
             self._give_up(error)
 
@@ -92,11 +93,14 @@ class Wrapping:
         self._recorder = None
         self._say(f"a fault of gitckpt: {type(error).__name__}: {error}; from here on this run is NOT recorded")
 
-    def _record(self, blocks: Sequence[Block]) -> None:
+    def _record(self, blocks: Sequence[Block], more: bool) -> None:
+        """Record blocks that one read gave; `more` says that the agent had said something after the last of them."""
         assert self._recorder is not None
-        for block in blocks:
+        for place, block in enumerate(blocks):
+            late = more or place < len(blocks) - 1
+            self._late += late
             try:
-                self._recorder.record(block)
+                self._recorder.record(block, late=late)
             except GitckptError as error:
                 self._failures.append(f"{block.kind} {block.written}".strip())
                 self._say(f"{block.kind} {block.written} is NOT recorded: {error}")
@@ -112,6 +116,11 @@ class Wrapping:
             self._say(f"the agent left {len(agent_exit.leftover)} processes running: {listed}")
         if self._failures:
             self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
+        if self._late:
+            self._say(
+                f"{self._late} blocks were read when the agent had gone on already (marked late): their snapshots may "
+                "hold more than they tell; an agent that waits after each block, or a tool hook, makes them exact"
+            )
         if self._recorder is None:
             self._say("this run, or the end of it, was NOT recorded")
 
@@ -119,7 +128,7 @@ class Wrapping:
         if self._recorder is None or self._tree is None:
             return
         for reader in self._readers.values():
-            self._record(reader.close())
+            self._record(reader.close(), more=False)
         self._tell_unread()
         try:
             self._recorder.note("end", _end_subject(agent_exit), {"agent": _end_record(agent_exit)})

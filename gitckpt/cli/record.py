@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from gitckpt.cli import render
 from gitckpt.errors import GitckptError, UsageError
 from gitckpt.protocol.reader import BlockReader
-from gitckpt.recorder import Recorder
+from gitckpt.recorder import Recorder, went_on
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TextIO
 
     from gitckpt.protocol.blocks import Block, Diagnostic
 
@@ -36,8 +38,9 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
     reader = BlockReader()
     failures: list[GitckptError] = []
     recorded: set[int] = set()
+    is_stream = file == "-" and not _is_regular(sys.stdin)
     for chunk in _chunks(file):
-        recorded |= _record(recorder, reader.feed(chunk), failures)
+        recorded |= _record(recorder, reader.feed(chunk), failures, more=is_stream and went_on(chunk), live=is_stream)
     recorded |= _record(recorder, reader.close(), failures)
     tree.close()
     # a block without a footer is on record, and marked; one of which nothing could be made is not
@@ -65,12 +68,22 @@ def _chunks(file: str) -> Iterator[bytes]:
             os.close(descriptor)
 
 
-def _record(recorder: Recorder, blocks: list[Block], failures: list[GitckptError]) -> set[int]:
+def _is_regular(stream: TextIO | None) -> bool:
+    """Whether the input is a file, of which nobody expects that the work tree was as each block tells."""
+    try:
+        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _record(
+    recorder: Recorder, blocks: list[Block], failures: list[GitckptError], *, more: bool = False, live: bool = False
+) -> set[int]:
     """Record blocks; the lines that those on record stand on. One that cannot be recorded stops none after it."""
     recorded = set()
-    for block in blocks:
+    for place, block in enumerate(blocks):
         try:
-            recorder.record(block)
+            recorder.record(block, late=live and (more or place < len(blocks) - 1))
             recorded.add(block.line)
         except GitckptError as error:
             render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")

@@ -148,11 +148,11 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
         render.json({**done, "left": len(outcome.left), "notes": list(outcome.notes)})
         return
     target = prepared.wish.target
-    name = target.id or target.commit[:12]
+    name = target.id or ("start" if target.kind == "start" else target.commit[:12])
     paths = "1 path" if outcome.changed == 1 else f"{outcome.changed} paths"
-    verb = {"undo": "undone: back at", "redo": "redone: back at"}.get(prepared.wish.operation, "rolled back to")
+    told = {"undo": "undone: as before the rollback", "redo": "redone: as before the undo"}
     partly = " in part, as the hint says" if prepared.wish.tree is not None else ""
-    render.out([f"{verb} {name}{partly}, {paths}, verified"])
+    render.out([f"{told.get(prepared.wish.operation, f'rolled back to {name}')}{partly}, {paths}, verified"])
     left = [step for step in prepared.plan.steps if step.action == "leave"]
     for step in left[:10]:
         render.say(f"left as it is: {os.fsdecode(step.path)}: {step.reason}")
@@ -164,7 +164,8 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
         render.say(f"commit no longer on the branch, kept by {outcome.event.ref}: {commit}")
     for command in prepared.plan.by_hand:
         render.say(f"by hand: {command}")
-    render.say("gitckpt redo takes it back" if prepared.wish.operation == "undo" else "gitckpt undo takes it back")
+    again = "redo" if prepared.wish.operation == "undo" else "undo"
+    render.say(f"to take it back: gitckpt {again}")
 
 
 def undo(*, json: bool = False, again: bool = False) -> int:

@@ -33,18 +33,13 @@ _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
 _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
-# The shape of a body: what each byte may mean to whoever takes a frame off. `e`: never in plain text. `s`: a blank.
-# `b`: what a dressed line may begin with otherwise (a quote sign, a fence, the first byte of a wide or unseen blank).
-# `t`: the last byte of such a blank.
-_CLASSES: Final = {
-    "\n": b"\n",
-    "e": b"\x1b\r\v\f",
-    "s": b" \t",
-    "b": b">`~\xc2\xe1\xe2\xe3\xef",
-    "t": b"\x80\x81\x82\x83\x84\x85\x86\x87\x88\x89\x8a\x8b\x8c\x8d\x9f\xa0\xaf\xbf",
-}
-_SHAPE: Final = bytes(next((ord(name) for name in _CLASSES if byte in _CLASSES[name]), ord(".")) for byte in range(256))
-_DRESSED_SHAPES: Final = (b"e", b"\ns", b"s\n", b"\nb", b"t\n")
+# Lines off which nothing has to be taken: the first that is not empty has no indent and is no fence, and none begins or
+# ends with an odd blank or an unseen character. Most end in ASCII; wide ones that may be a blank are told by their bytes.
+_FIRST: Final = rb"[^\n \t\v\f`~\xc2\xe1-\xe3\xef]"
+_OTHER: Final = rb" *+[^\n \t\v\f\xc2\xe1-\xe3\xef]"
+_WIDE_BLANK: Final = rb"[\xe1\xe2\xef][\x80\x81\x9a\xa0\xbb][\x80-\x8f\x9f\xa0\xaf\xbf]"
+_REST: Final = rb".*+(?:(?<=[!-~])|(?<![ \t\v\f])(?<!\xc2\xa0)(?<!\xe3\x80\x80)(?<!%s))" % _WIDE_BLANK
+_PLAIN_LINES: Final = re.compile(rb"\n++(?:%s(?:\n++%s)*+\n*+)?+" % (_FIRST + _REST, _OTHER + _REST))
 
 
 def bare(text: str) -> str:
@@ -61,20 +56,25 @@ def unwrap(body: bytes, frame: str) -> str:
     Off come escapes, as many quote signs as the header had, the indent that all lines share, and a fence around the
     whole. Bytes that are not UTF-8 are U+FFFD.
     """
-    text = body.decode("utf-8", "replace")
-    if not frame and not _is_dressed(body):
-        return text[1:].rstrip("\n")
+    if not frame and (text := plain_text(body)) is not None:
+        return text
+    return _unframed(body.decode("utf-8", "replace"), frame)
+
+
+def plain_text(body: bytes) -> str | None:
+    """What `unwrap` makes of a body that stood in no frame, in short; None where something may have to be taken off."""
+    lines = body.replace(b"\r\n", b"\n") if 0x0D in body else body
+    if 0x0D in lines or 0x1B in lines or (0x9B in lines and b"\xc2\x9b" in lines) or not _PLAIN_LINES.fullmatch(lines):
+        return None
+    return lines.decode("utf-8", "replace")[1:].rstrip("\n")
+
+
+def _unframed(text: str, frame: str) -> str:
     lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
     for _ in range(min(frame.count(">"), MAX_QUOTES)):
         lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
     width = len(_QUOTES.sub("", frame).rstrip("*_`"))
     return "\n".join(_unfenced(_dedented([_less_indent(line, width) for line in lines]))).rstrip("\n")
-
-
-def _is_dressed(body: bytes) -> bool:
-    """Whether anything may have to be taken off. It may be said of a plain body too, which then only takes longer."""
-    shape = body.translate(_SHAPE)
-    return b"\xc2\x9b" in body or any(dressed in shape for dressed in _DRESSED_SHAPES)
 
 
 def _trimmed(line: str) -> str:

@@ -40,10 +40,11 @@ _PLAIN: Final = re.compile(
     rb"={3,}+ ?(CHECKPOINT|SUMMARY|RETRY|FINAL|END)(?: +([A-Za-z0-9(][A-Za-z0-9 ._(),-]*+))?={3,}+"
 )
 
-# What a line with a marker can begin with. It spares most other lines the decoding.
-_BEGINNING: Final = re.compile(
+#: What a line with a marker can begin with. It spares most other lines the decoding.
+BEGINNING: Final = (
     rb"[>#*_` \t\v\f\x1c-\x1f]*+(?:[=\x1b\xc2\xe1-\xe3\xef]|-[ \t\v\f\x1b-\x1f\xc2\xe1-\xe3\xef]|[0-9]{1,3}+[.)])"
 )
+_BEGINNING: Final = re.compile(BEGINNING)
 
 # Lines that certainly are headers or footers, or neither and short, for passing over floods of them.
 _HEADER_LINE: Final = rb"[>*_` \t]{0,16}+={3,9}+ ?CHECKPOINT(?: [A-Za-z0-9 ._(),-]{1,64}+)?={3,9}+[*_` \t]{0,16}+\r?\n"
@@ -93,13 +94,19 @@ class Footer(NamedTuple):
     alone: bool
 
 
-def candidates(data: bytes) -> re.Pattern[bytes] | None:
-    """A pattern whose matches take in every marker in `data` and little else; None where there is none."""
-    if b"\x9d" in data and b"\xef\xbc\x9d" in data:
+def holds_wide_sign(data: bytes, start: int, end: int) -> bool:
+    """Whether the full-width sign is in `data[start:end]`."""
+    return data.find(b"\x9d", start, end) >= 0 and data.find(b"\xef\xbc\x9d", start, end) >= 0
+
+
+def candidates(data: bytes, start: int = 0) -> re.Pattern[bytes] | None:
+    """A pattern whose matches take in every marker in `data[start:]` and little else; None where there is none."""
+    if holds_wide_sign(data, start, len(data)):
         return _ANY_CANDIDATE
-    if any(signs in data for signs in _FULL_OF_SIGNS) and b"===m" not in data.translate(_SHAPE):
+    if data.find(b"=", start) < 0:
         return None
-    return _CANDIDATE
+    is_full = any(data.find(signs, start) >= 0 for signs in _FULL_OF_SIGNS)
+    return None if is_full and b"===m" not in data[start:].translate(_SHAPE) else _CANDIDATE
 
 
 def read_marker(data: bytes, start: int, end: int) -> Header | Footer | None:
@@ -109,7 +116,7 @@ def read_marker(data: bytes, start: int, end: int) -> Header | Footer | None:
     bytes.
     """
     is_short = end - start <= MAX_MARKER
-    if is_short and (plain := _PLAIN.fullmatch(data, start, end)) and (marker := _plain_marker(plain)):
+    if is_short and (plain := _PLAIN.fullmatch(data, start, end)) and (marker := _plain_marker(plain[1], plain[2])):
         return marker
     if not _BEGINNING.match(data, start, end):
         return None
@@ -155,10 +162,14 @@ def _read(line: bytes) -> tuple[str, str]:
     return text, text.translate(FULL_WIDTH)
 
 
-def _plain_marker(plain: re.Match[bytes]) -> Header | Footer | None:
-    keyword, argument = plain[1].decode(), plain[2]
-    if keyword != "END":
-        return _header(keyword, argument.decode().strip() if argument else "", "")
+def plain_header(keyword: bytes, argument: bytes | None) -> Header | None:
+    """The header that these ASCII words make; None where they are a heading of some other program."""
+    return _header(keyword.decode(), argument.decode().strip() if argument else "", "")
+
+
+def _plain_marker(keyword: bytes, argument: bytes | None) -> Header | Footer | None:
+    if keyword != b"END":
+        return plain_header(keyword, argument)
     return None if argument else Footer(alone=True)
 
 

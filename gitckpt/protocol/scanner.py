@@ -22,6 +22,7 @@ from gitckpt.protocol.markers import (
     is_cut_header,
     read_marker,
 )
+from gitckpt.protocol.plain_blocks import plain_blocks
 
 #: How many diagnostics the scanner makes for one stream; the last one says that there may be more.
 MAX_DIAGNOSTICS: Final = 1000
@@ -92,14 +93,31 @@ class Scanner:
 
     def _whole_lines(self, data: bytes, start: int) -> int:
         """Reads the markers; returns the position up to which everything is taken in."""
-        pattern, position = candidates(data), start
+        position = start = self._plain_blocks(data, start, start)
+        pattern = candidates(data, start)
         while pattern and (candidate := pattern.search(data, position)):
             begin, end = _line_begin(data, position, candidate.start()), _line_end(data, candidate.start())
             if end < 0:
                 break
-            start, position = self._line_with_candidate(data, start, begin, end), end + 1
+            start = self._line_with_candidate(data, start, begin, end)
+            position = max(start, end + 1)
             if start == position and self._floods():
                 start = position = self._past_flood(data, position)
+        return start
+
+    def _plain_blocks(self, data: bytes, start: int, position: int) -> int:
+        """Takes in the plain blocks that are the first things with a sign from `position` on, and the text before each,
+        which begins at `start`. Returns the position up to which everything is taken in: `start` where there is none.
+        """
+        for kind, argument, body, begin, end in plain_blocks(data, position):
+            self._text(data, start, begin)
+            if self._open:
+                self._break_off()
+            self._expects_footer = False
+            line = self._line
+            self._line += data.count(b"\n", begin, end)
+            self._blocks.append(RawBlock(kind, argument, body, line, self._line - 1))
+            start = end
         return start
 
     def _floods(self) -> bool:
@@ -132,8 +150,11 @@ class Scanner:
     def _line_with_candidate(self, data: bytes, start: int, begin: int, end: int) -> int:
         """Acts on `data[begin:end]` if it is a marker, after the text before it, which is taken in from `start` on.
 
-        Returns the position up to which everything is taken in: past the line end where it was a marker.
+        Returns the position up to which everything is taken in: past the line end where it was a marker, and farther
+        where plain blocks stood there.
         """
+        if data.startswith(b"===", begin) and (after := self._plain_blocks(data, start, begin)) > start:
+            return after
         marker = read_marker(data, begin, end)
         if marker is None and end - begin <= MAX_MARKER:
             return start

@@ -122,7 +122,7 @@ class WorkTree:
 
 
 def _flag(document: dict[str, Any], missing: int) -> str:
-    words = ["unterminated"] if document.get("unterminated") else []
+    words = [word for word in ("unterminated", "late") if document.get(word)]
     if missing:
         words.append(f"{missing} {'path' if missing == 1 else 'paths'} not covered")
     return ", ".join(words)

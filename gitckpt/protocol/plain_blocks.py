@@ -1,0 +1,50 @@
+"""Whole blocks that nothing has bent, taken out of a stream at one stroke.
+
+Most blocks stand as the protocol writes them, from header to footer within one read. Such a block is known by one
+expression, at a fraction of what it costs to look at each line. Whatever is not certainly plain is none of it, and is
+left to the scanner, which reads both to the same block.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitckpt.protocol.blocks import MAX_BLOCK
+from gitckpt.protocol.frame import plain_text
+from gitckpt.protocol.markers import BEGINNING, holds_wide_sign
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitckpt.protocol.blocks import Kind
+
+_KINDS: Final[dict[bytes, Kind]] = {
+    b"CHECKPOINT": "checkpoint",
+    b"SUMMARY": "summary",
+    b"RETRY": "retry",
+    b"FINAL": "final",
+}
+_KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
+_HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===(?=\r?\n)" % _KEYWORD
+
+# A line of the body certainly is no marker if it does not begin as one, or has no sign in it. It ends at LF or CRLF: a
+# lone CR, which would end a line too, is in no plain text.
+_BODY_LINE: Final = rb"(?:[A-Za-z].*+|(?!%s).*+|[^=\xef\n]*+)\n" % BEGINNING
+_BLOCK: Final = re.compile(rb"%s(\r?\n(?:%s)*+)===END===\r?\n" % (_HEADER_LINE, _BODY_LINE), re.MULTILINE)
+
+
+def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, int, int]]:
+    """The plain blocks that are the first things with a sign from `position` on, one after another: kind, argument and
+    body as RawBlock has them, where the block begins, and where it ends, past the line end of its footer.
+
+    `data` begins with a line.
+    """
+    while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
+        keyword, argument, body = block.groups(b"")
+        text = plain_text(body)
+        if text is None or len(body) > MAX_BLOCK or holds_wide_sign(data, position, sign):
+            return
+        position = block.end()
+        yield _KINDS[keyword], argument.decode().strip(), text, sign, position
