@@ -5,12 +5,14 @@ Looking changes nothing of the user's. The caller holds the work tree's lock.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from gitckpt.errors import Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.recorded import recorded_empty, recorded_modes, recorded_staging
-from gitckpt.repo.trees import Change, changes, check_objects, tree_of, with_changes
+from gitckpt.repo.trees import Change, changes, check_objects, holds_path, tree_of, with_changes
 from gitckpt.trajectory.plan import Plan, Situation, make_plan
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class Planner:
     def prepare(self, wish: Wish) -> Prepared:
         """The plan. Nothing of the user's is changed. The caller holds the lock."""
         snapshot = self.tree.snapshotter.take()
+        self._refuse_unknown_paths(wish, snapshot)
         prepared = self._plan(wish, snapshot)
         _, held = self._obstacles(prepared)
         if held:
@@ -81,6 +84,20 @@ class Planner:
         prepared.modes = self._wanted_modes(prepared, situation)
         self._plan_staging(prepared)
         return prepared
+
+    def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:
+        """Raise Refused for a path that neither side has: a mistyped one must not look like a rollback."""
+        unknown = [path for path in wish.paths if path and not self._is_known(path, wish, snapshot)]
+        if unknown:
+            raise Refused(
+                f"neither {wish.target.ref} nor the work tree has {', '.join(map(os.fsdecode, unknown))}",
+                "paths are meant from where you stand; gitckpt rollback ID --dry-run lists what differs",
+            )
+
+    def _is_known(self, path: bytes, wish: Wish, snapshot: Snapshot) -> bool:
+        if os.path.lexists(self.repository.at(path)) or path in recorded_empty(wish.target):
+            return True
+        return any(holds_path(self._raw, tree, path) for tree in (self._tree_of(wish.target), snapshot.tree))
 
     def _obstacles(self, prepared: Prepared) -> tuple[dict[bytes, str], set[bytes]]:
         limit = self.tree.settings.max_file_size

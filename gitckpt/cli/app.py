@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any, Literal
@@ -23,7 +24,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 All = Annotated[bool, typer.Option("--all", help="All sessions of this work tree.")]
 SessionName = Annotated[str | None, typer.Option("--session", help="The session to record into, or to show.")]
 Id = Annotated[str, typer.Argument(help="C6, 6, C6~1, C6@main, SESSION/C6, start, last, or a commit id.")]
-Language = Annotated[Literal["zh", "en"], typer.Option("--lang", help="The language of the protocol prompt.")]
+Language = Annotated[
+    Literal["zh", "en"], typer.Option("--lang", help="Chinese or English; by the locale if not given.")
+]
+
+
+#: Chinese where the locale is, else English.
+DEFAULT_LANGUAGE: Literal["zh", "en"] = (
+    "zh" if (os.environ.get("LC_ALL") or os.environ.get("LANG") or "").lower().startswith("zh") else "en"
+)
 
 
 def run_app(arguments: Sequence[str]) -> int:
@@ -82,8 +91,10 @@ def demo(
     directory: Annotated[
         str | None, typer.Argument(help="Where to put it; a new temporary directory if not given.")
     ] = None,
-    language: Language = "zh",
-    pause: Annotated[float, typer.Option("--pause", help="Seconds between the agent's steps, to watch it.")] = 0.3,
+    language: Language = DEFAULT_LANGUAGE,
+    pause: Annotated[
+        float, typer.Option("--pause", min=0.1, help="Seconds between the agent's steps, to watch it.")
+    ] = 0.3,
 ) -> None:
     """The whole story in a throw-away repository: an agent works, fails, retries; then a rollback and its undo."""
     from gitckpt.cli.demo import demo as command
@@ -99,7 +110,7 @@ def wrap(
     task: Annotated[
         str | None, typer.Option("--task", help="Fill {prompt} in CMD with the protocol prompt for this.")
     ] = None,
-    language: Language = "zh",
+    language: Language = DEFAULT_LANGUAGE,
     freeze: Annotated[
         str, typer.Option("--freeze", help="Stop the agent while a snapshot is taken: auto, on, off.")
     ] = "",
@@ -298,7 +309,7 @@ def validate(
 @app.command(rich_help_panel="Protocol")
 def prompt(
     task: Annotated[str, typer.Option("--task", help="What the agent is to do.")] = "",
-    language: Language = "zh",
+    language: Language = DEFAULT_LANGUAGE,
     resume: Annotated[bool, typer.Option("--resume", help="With what has been done so far.")] = False,
 ) -> None:
     """Print the prompt that teaches an agent the protocol."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.cli import render
+from gitckpt.cli.paths import from_here
 from gitckpt.errors import UnknownId, UsageError
 from gitckpt.repo.reader import Reader
 
@@ -43,13 +44,13 @@ def _sides_and_paths(reader: Reader, names: list[str]) -> tuple[list[str], list[
     sides: list[str] = []
     for position, name in enumerate(names):
         if name == "--" or len(sides) == 2:
-            return sides, [os.fsencode(path) for path in names[position + (name == "--") :]]
+            return sides, list(from_here(reader.repository, names[position + (name == "--") :]))
         try:
             sides.append(reader.find(name).event.commit)
         except UnknownId:
             if not os.path.lexists(name):
                 raise
-            return sides, [os.fsencode(path) for path in names[position:]]
+            return sides, list(from_here(reader.repository, names[position:]))
     return sides, []
 
 

@@ -31,14 +31,17 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
 
 
 def _tell(error: GitckptError, json: bool) -> None:
-    if json:
-        from gitckpt.views.event_json import error_document
+    try:
+        if json and not isinstance(error, render.UnwritableOutput):
+            from gitckpt.views.event_json import error_document
 
-        render.json(error_document(error))
-        return
-    render.say(str(error))
-    if error.hint:
-        render.say(f"  → {error.hint}")
+            render.json(error_document(error))
+            return
+        render.say(str(error))
+        if error.hint:
+            render.say(f"  → {error.hint}")
+    except (render.UnwritableOutput, BrokenPipeError):
+        return  # there is nowhere left to tell it; the exit status does
 
 
 def _reader_gone() -> int:

@@ -6,12 +6,19 @@ from __future__ import annotations
 import os
 import sys
 
+from gitckpt.errors import GitckptError
 from gitckpt.views.text import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TextIO
+
+
+class UnwritableOutput(GitckptError):
+    """What was to be printed could not be: a full disk, mostly. What was to be done is done."""
+
+    exit_status = 4
 
 
 def out(lines: Iterable[str]) -> None:
@@ -21,9 +28,16 @@ def out(lines: Iterable[str]) -> None:
 
 def raw(content: bytes) -> None:
     """Bytes on standard output, as they are."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwritableOutput(f"standard output cannot be written: {error.strerror}") from error
 
 
 def json(document: Mapping[str, Any]) -> None:
@@ -40,10 +54,18 @@ def say(text: str) -> None:
     _write(sys.stderr, f"gitckpt: {escape(text, multiline=True)}\n")
 
 
-def _write(stream: TextIO, text: str) -> None:
-    stream.flush()
-    stream.buffer.write(text.encode("utf-8", "backslashreplace"))
-    stream.buffer.flush()
+def _write(stream: TextIO | None, text: str) -> None:
+    """Raises UnwritableOutput where the stream takes nothing; a closed one is like /dev/null."""
+    if stream is None or stream.closed:
+        return
+    try:
+        stream.flush()
+        stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+        stream.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UnwritableOutput(f"{stream.name.strip('<>')} cannot be written: {error.strerror}") from error
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:

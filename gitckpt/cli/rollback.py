@@ -6,6 +6,7 @@ import os
 import sys
 
 from gitckpt.cli import render
+from gitckpt.cli.paths import from_here
 from gitckpt.errors import Refused, UsageError
 from gitckpt.planner import Prepared
 from gitckpt.recorder import Recorder
@@ -37,6 +38,7 @@ def rollback(
     """Make the work tree what it was at a checkpoint; with `hint`, do what the checkpoint's rollback_hint says."""
     if scope not in SCOPES:
         raise UsageError(f"--scope {scope!r} is none of {', '.join(SCOPES)}")
+    _one_wish(id, paths, hint=hint, resume=resume, abort=abort)
     reader = Reader()
     tree = WorkTree(reader.repository, render.say)
     restorer = Restorer(tree)
@@ -44,7 +46,7 @@ def rollback(
         if resume or abort:
             wish = wish_after_interruption(tree, abort=abort)
         else:
-            asked = _wish(reader, restorer, id, scope, _relative(reader, paths or []), keep=keep, hint=hint)
+            asked = _wish(reader, restorer, id, scope, from_here(reader.repository, paths or []), keep=keep, hint=hint)
             if asked is None:
                 tree.close()
                 render.out([f"the rollback_hint of {id} says that there is nothing to undo"])
@@ -69,6 +71,19 @@ def rollback(
     return 0
 
 
+def _one_wish(id: str | None, paths: list[str] | None, *, hint: bool, resume: bool, abort: bool) -> None:
+    """Raise UsageError where the options ask for two things at once."""
+    if resume and abort:
+        raise UsageError("--continue and --abort cannot both be meant", "choose one")
+    if (resume or abort) and (id is not None or hint or paths):
+        raise UsageError(
+            "--continue and --abort are about the rollback that was interrupted, and take no checkpoint, hint or path",
+            "gitckpt status names that rollback",
+        )
+    if hint and paths:
+        raise UsageError("--hint says itself which paths are meant", "leave out --path, or leave out --hint")
+
+
 def _wish(
     reader: Reader, restorer: Restorer, id: str | None, scope: str, paths: tuple[bytes, ...], *, keep: bool, hint: bool
 ) -> Wish | None:
@@ -82,25 +97,6 @@ def _wish(
 
         return wish_of_hint(restorer, found.event, scope=scope, keep=keep)
     return Wish(found.event, scope, paths, keep)
-
-
-def _relative(reader: Reader, paths: list[str]) -> tuple[bytes, ...]:
-    """Paths as the person gives them, from where he stands, relative to the root of the work tree."""
-    repository = reader.repository
-    top = os.path.realpath(repository.work_tree)
-    found = []
-    for path in paths:
-        directory, name = os.path.split(
-            os.path.normpath(os.path.join(os.path.realpath(repository.cwd), os.fsencode(path)))
-        )
-        full = os.path.join(os.path.realpath(directory), name)
-        if full != top and not full.startswith(top + b"/"):
-            raise Refused(f"{path!r} is outside of the work tree", "give a path inside it")
-        relative = full[len(top) + 1 :]
-        if relative == b".git" or relative.startswith(b".git/"):
-            raise Refused(f"{path!r} is git's own", "give a path of the work tree")
-        found.append(relative)
-    return tuple(found)
 
 
 def _pick(reader: Reader) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.cli import render
+from gitckpt.cli.paths import from_here
 from gitckpt.errors import Refused
 from gitckpt.repo.reader import Reader
 
@@ -22,7 +23,7 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
         render.say(found.note)
     event = found.event
     if path is not None:
-        return _print_file(reader, event, os.fsencode(path))
+        return _print_file(reader, event, from_here(reader.repository, [path])[0])
     if yaml:
         render.raw(event.text.encode())
         return 0
@@ -45,7 +46,8 @@ def _print_file(reader: Reader, event: Event, path: bytes) -> int:
     content = blob_at(reader.git, event.commit, path)
     if content is None:
         raise Refused(
-            f"{event.ref} has no file {os.fsdecode(path)!r}", f"gitckpt diff {event.ref} --stat shows what differs now"
+            f"{event.ref} has no file {os.fsdecode(path)!r}",
+            "paths are meant from where you stand; git ls-tree -r --name-only " + event.commit[:12] + " lists them",
         )
     render.raw(content)
     return 0

@@ -116,7 +116,7 @@ def read_marker(data: bytes, start: int, end: int) -> Header | Footer | None:
     bytes.
     """
     is_short = end - start <= MAX_MARKER
-    if is_short and (plain := _PLAIN.fullmatch(data, start, end)) and (marker := _plain_marker(plain[1], plain[2])):
+    if is_short and (plain := _PLAIN.fullmatch(data, start, end)) and (marker := _plain_marker(plain)):
         return marker
     if not _BEGINNING.match(data, start, end):
         return None
@@ -162,14 +162,10 @@ def _read(line: bytes) -> tuple[str, str]:
     return text, text.translate(FULL_WIDTH)
 
 
-def plain_header(keyword: bytes, argument: bytes | None) -> Header | None:
-    """The header that these ASCII words make; None where they are a heading of some other program."""
-    return _header(keyword.decode(), argument.decode().strip() if argument else "", "")
-
-
-def _plain_marker(keyword: bytes, argument: bytes | None) -> Header | Footer | None:
-    if keyword != b"END":
-        return plain_header(keyword, argument)
+def _plain_marker(plain: re.Match[bytes]) -> Header | Footer | None:
+    keyword, argument = plain[1].decode(), plain[2]
+    if keyword != "END":
+        return _header(keyword, argument.decode().strip() if argument else "", "")
     return None if argument else Footer(alone=True)
 
 

@@ -110,12 +110,13 @@ class Scanner:
         which begins at `start`. Returns the position up to which everything is taken in: `start` where there is none.
         """
         for kind, argument, body, begin, end in plain_blocks(data, position):
-            self._text(data, start, begin)
             if self._open:
+                self._text(data, start, begin)
                 self._break_off()
+                start = begin
             self._expects_footer = False
-            line = self._line
-            self._line += data.count(b"\n", begin, end)
+            line = self._line + data.count(b"\n", start, begin)
+            self._line = line + data.count(b"\n", begin, end)
             self._blocks.append(RawBlock(kind, argument, body, line, self._line - 1))
             start = end
         return start

@@ -113,6 +113,12 @@ def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
     return None
 
 
+def holds_path(git: Git, tree: str, path: bytes) -> bool:
+    """Whether a tree has this file or directory."""
+    literal = git.view(GIT_LITERAL_PATHSPECS="1")
+    return bool(literal.run("ls-tree", "-z", "--full-tree", "--name-only", tree, "--", path))
+
+
 def tree_of(git: Git, commit: str) -> str:
     """The tree of a commit. Raises Damaged where either is missing."""
     call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
