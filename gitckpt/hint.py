@@ -42,8 +42,10 @@ class _Step:
     files: set[str]
 
 
-def wish_of_hint(restorer: Restorer, event: Event, *, scope: str, keep: bool) -> Wish | None:
-    """What the hint of `event` asks for; None where it says that there is nothing to undo.
+def wish_of_hint(
+    restorer: Restorer, event: Event, *, scope: str, keep: bool, paths: tuple[bytes, ...] = ()
+) -> Wish | None:
+    """What the hint of `event` asks for, within `paths` if any are given; None where there is nothing to undo.
 
     Raises Refused where it names a path that may not be touched, or nothing that can be carried out.
     """
@@ -62,7 +64,9 @@ def wish_of_hint(restorer: Restorer, event: Event, *, scope: str, keep: bool) ->
     _refuse(step)
     if all(isinstance(action, Nothing) for action in hint.actions) and not hint.by_hand:
         return None
-    return _wish(step, scope, keep)
+    wish = _wish(step, scope, keep)
+    wish.paths = paths
+    return wish
 
 
 def _name(event: Event) -> str:

@@ -90,7 +90,7 @@ class Planner:
         unknown = [path for path in wish.paths if path and not self._is_known(path, wish, snapshot)]
         if unknown:
             raise Refused(
-                f"neither {wish.target.ref} nor the work tree has {', '.join(map(os.fsdecode, unknown))}",
+                f"neither {wish.target.ref} nor the work tree has {', '.join(repr(os.fsdecode(path)) for path in unknown)}",
                 "paths are meant from where you stand; gitckpt rollback ID --dry-run lists what differs",
             )
 

@@ -215,7 +215,7 @@ FRAME = b"=`*>_~ \t\r\n\xa0"
 
 
 def went_on(chunk: bytes) -> bool:
-    """Whether the agent had said more when this read ended: something other than the frame of a block follows its end."""
+    """Whether the agent had said more when this read ended: more than the frame of a block follows its end."""
     tail = chunk.rpartition(b"END")[2]
     for sequence in (b"\x1b[0m", b"\x1b[K", b"\x1b[m", "＝".encode()):
         tail = tail.replace(sequence, b"")

@@ -34,8 +34,8 @@ def log(
         render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
         return 0
     for number, shown in enumerate(sessions):
-        if len(sessions) > 1:
-            render.out([*([""] if number else []), f"session {shown.id}"])
+        if number:
+            render.out([""])
         _print_text(reader, shown, graph=graph, stat=stat, fold=not events, count=count)
     return 0
 

@@ -19,6 +19,8 @@ def from_here(repository: Repository, paths: Sequence[str]) -> tuple[bytes, ...]
 
 
 def _from_here(repository: Repository, path: str) -> bytes:
+    if not path:
+        raise Refused("'' is no path", "give a path inside the work tree")
     top = os.path.realpath(repository.work_tree)
     full = os.path.normpath(os.path.join(os.path.realpath(repository.cwd), os.fsencode(path)))
     # the last component may be a link, which is meant itself

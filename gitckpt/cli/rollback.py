@@ -13,7 +13,7 @@ from gitckpt.recorder import Recorder
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Outcome, Restorer, restore_for_retry
-from gitckpt.trajectory.plan import SCOPES
+from gitckpt.trajectory.plan import SCOPES, Plan
 from gitckpt.views.plan import plan_document, plan_lines
 from gitckpt.wishes import Wish, wish_after_interruption, wish_to_redo, wish_to_undo
 
@@ -49,8 +49,7 @@ def rollback(
             asked = _wish(reader, restorer, id, scope, from_here(reader.repository, paths or []), keep=keep, hint=hint)
             if asked is None:
                 tree.close()
-                render.out([f"the rollback_hint of {id} says that there is nothing to undo"])
-                return 0
+                return _nothing_to_undo(str(id), scope, json=json)
             wish = asked
         prepared = restorer.prepare(wish)
         document = plan_document(prepared.plan)
@@ -71,6 +70,15 @@ def rollback(
     return 0
 
 
+def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:
+    """A hint may say that its step changed nothing; then neither does this."""
+    if json:
+        render.json(plan_document(Plan(id, scope, ())))
+    else:
+        render.out([f"the rollback_hint of {id} says that there is nothing to undo"])
+    return 0
+
+
 def _one_wish(id: str | None, paths: list[str] | None, *, hint: bool, resume: bool, abort: bool) -> None:
     """Raise UsageError where the options ask for two things at once."""
     if resume and abort:
@@ -80,8 +88,6 @@ def _one_wish(id: str | None, paths: list[str] | None, *, hint: bool, resume: bo
             "--continue and --abort are about the rollback that was interrupted, and take no checkpoint, hint or path",
             "gitckpt status names that rollback",
         )
-    if hint and paths:
-        raise UsageError("--hint says itself which paths are meant", "leave out --path, or leave out --hint")
 
 
 def _wish(
@@ -95,7 +101,7 @@ def _wish(
     if hint:
         from gitckpt.hint import wish_of_hint
 
-        return wish_of_hint(restorer, found.event, scope=scope, keep=keep)
+        return wish_of_hint(restorer, found.event, scope=scope, keep=keep, paths=paths)
     return Wish(found.event, scope, paths, keep)
 
 

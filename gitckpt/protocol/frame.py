@@ -33,13 +33,22 @@ _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
 _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
-# Lines off which nothing has to be taken: the first that is not empty has no indent and is no fence, and none begins or
-# ends with an odd blank or an unseen character. Most end in ASCII; wide ones that may be a blank are told by their bytes.
-_FIRST: Final = rb"[^\n \t\v\f`~\xc2\xe1-\xe3\xef]"
-_OTHER: Final = rb" *+[^\n \t\v\f\xc2\xe1-\xe3\xef]"
+# A plain line ends in ASCII, most often, or else in no blank: the wide and unseen ones are told by their bytes. The first
+# that is not empty has no indent and is no fence.
 _WIDE_BLANK: Final = rb"[\xe1\xe2\xef][\x80\x81\x9a\xa0\xbb][\x80-\x8f\x9f\xa0\xaf\xbf]"
-_REST: Final = rb".*+(?:(?<=[!-~])|(?<![ \t\v\f])(?<!\xc2\xa0)(?<!\xe3\x80\x80)(?<!%s))" % _WIDE_BLANK
-_PLAIN_LINES: Final = re.compile(rb"\n++(?:%s(?:\n++%s)*+\n*+)?+" % (_FIRST + _REST, _OTHER + _REST))
+_REST: Final = rb".*+(?:(?<=[!-~\r])|(?<![ \t\v\f])(?<!\xc2\xa0)(?<!\xe3\x80\x80)(?<!%s))" % _WIDE_BLANK
+_FIRST_LINE: Final = rb"[^\n \t\v\f`~\xc2\xe1-\xe3\xef]" + _REST
+_LATER_LINE: Final = rb" *+[^\n \t\v\f\xc2\xe1-\xe3\xef]" + _REST
+
+
+def plain_lines(condition: bytes = b"") -> bytes:
+    """An expression for a body off which nothing has to be taken, if it has no escape and no CR, and if each of its
+    lines that is not empty begins so that the condition holds there.
+    """
+    return rb"\n++(?:%s(?:\n++%s)*+\n*+)?+" % (condition + _FIRST_LINE, condition + _LATER_LINE)
+
+
+_PLAIN_LINES: Final = re.compile(plain_lines())
 
 
 def bare(text: str) -> str:
@@ -64,8 +73,16 @@ def unwrap(body: bytes, frame: str) -> str:
 def plain_text(body: bytes) -> str | None:
     """What `unwrap` makes of a body that stood in no frame, in short; None where something may have to be taken off."""
     lines = body.replace(b"\r\n", b"\n") if 0x0D in body else body
-    if 0x0D in lines or 0x1B in lines or (0x9B in lines and b"\xc2\x9b" in lines) or not _PLAIN_LINES.fullmatch(lines):
-        return None
+    return joined(lines) if not may_hold_control(lines) and _PLAIN_LINES.fullmatch(lines) else None
+
+
+def may_hold_control(body: bytes) -> bool:
+    """Whether there may be an escape or a CR in it."""
+    return 0x0D in body or 0x1B in body or (0x9B in body and b"\xc2\x9b" in body)
+
+
+def joined(lines: bytes) -> str:
+    """What `unwrap` makes of plain lines."""
     return lines.decode("utf-8", "replace")[1:].rstrip("\n")
 
 

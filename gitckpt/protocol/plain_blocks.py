@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from gitckpt.protocol.blocks import MAX_BLOCK
-from gitckpt.protocol.frame import plain_text
+from gitckpt.protocol.frame import joined, may_hold_control, plain_lines, plain_text
 from gitckpt.protocol.markers import BEGINNING, holds_wide_sign
 
 TYPE_CHECKING = False
@@ -27,12 +27,12 @@ _KINDS: Final[dict[bytes, Kind]] = {
     b"FINAL": "final",
 }
 _KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
-_HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===(?=\r?\n)" % _KEYWORD
+_HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===" % _KEYWORD
 
-# A line of the body certainly is no marker if it does not begin as one, or has no sign in it. It ends at LF or CRLF: a
-# lone CR, which would end a line too, is in no plain text.
-_BODY_LINE: Final = rb"(?:[A-Za-z].*+|(?!%s).*+|[^=\xef\n]*+)\n" % BEGINNING
-_BLOCK: Final = re.compile(rb"%s(\r?\n(?:%s)*+)===END===\r?\n" % (_HEADER_LINE, _BODY_LINE), re.MULTILINE)
+# A line of the body certainly is no marker if it does not begin as one, or has no sign in it.
+_IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=[^=\xef\n]*+\n))" % BEGINNING
+_BODY: Final = rb"(\r?%s)" % plain_lines(_IS_NO_MARKER)
+_BLOCK: Final = re.compile(_HEADER_LINE + _BODY + rb"===END===\r?\n", re.MULTILINE)
 
 
 def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, int, int]]:
@@ -43,7 +43,7 @@ def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, i
     """
     while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
         keyword, argument, body = block.groups(b"")
-        text = plain_text(body)
+        text = plain_text(body) if may_hold_control(body) else joined(body)
         if text is None or len(body) > MAX_BLOCK or holds_wide_sign(data, position, sign):
             return
         position = block.end()

@@ -45,6 +45,11 @@ class Session:
         self.lines = dict(sorted(lines.items(), key=lambda item: (line_number(item[0]), item[0])))
         self._by_commit = {event.commit: event for event in self.events}
 
+    @property
+    def total(self) -> int:
+        """How many events the session has, of which not all need be here."""
+        return max((event.seq for event in self.events), default=0)
+
     def add(self, event: Event) -> None:
         """Take up the event that was just published at the tip of its line."""
         self.events.append(event)

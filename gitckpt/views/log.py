@@ -88,8 +88,8 @@ class _Listing:
 
     def __init__(self, session: Session, own: Sequence[Event], events: Sequence[Event], options: LogOptions) -> None:
         self.session, self.events, self.options, self.style = session, events, options, options.style
-        self.total = len(own)
-        self.foreign = {event.commit: event for event in session.events} if self.total < len(session.events) else {}
+        self.total = max(len(own), session.total)
+        self.foreign = {event.commit: event for event in session.events} if len(own) < len(session.events) else {}
         self.line, self.open = session.active_line, session.is_open
         self.chain = session.on_line(self.line)
         self.labels = self._labels() if options.graph else {}

@@ -115,6 +115,76 @@ class PlanDocument(_Document):
     by_hand: list[str]
 
 
+class RollbackDocument(_Document):
+    """`gitckpt rollback --json`, `undo --json`, `redo --json`: what was done."""
+
+    schema_: Literal["gitckpt.rollback/1"] = Field(alias="schema")
+    plan: PlanDocument
+    safety: str = Field(description="The commit of the event that holds the state before.")
+    verified: bool
+    left: int = Field(ge=0, description="How many paths were left as they are.")
+    notes: list[str]
+
+
+class DiffDocument(_Document):
+    """`gitckpt diff --json`."""
+
+    schema_: Literal["gitckpt.diff/1"] = Field(alias="schema")
+    before: str = Field(description="A commit or tree.")
+    after: str
+    files: list[ChangedFile]
+
+
+class ContextDocument(_Document):
+    """`gitckpt context --json`; an entry has `kind`, `id` and `fields`."""
+
+    schema_: Literal["gitckpt.context/1"] = Field(alias="schema")
+    summaries: list[dict[str, Any]]
+    steps: list[dict[str, Any]]
+    latest: list[dict[str, Any]]
+    state: dict[str, Any]
+    left_out: list[str]
+
+
+class ReplayDocument(_Document):
+    """`gitckpt replay --json`."""
+
+    schema_: Literal["gitckpt.replay/1"] = Field(alias="schema")
+    blocks: list[dict[str, Any]]
+    summaries: list[dict[str, Any]]
+    retries: list[dict[str, Any]]
+    phases: list[dict[str, Any]]
+    final: dict[str, Any] | None
+    state: dict[str, Any] | None = Field(description="The state at the step asked for; null where there is none.")
+    diagnostics: list[dict[str, Any]]
+
+
+class RollbackTargetDocument(_Document):
+    """`gitckpt replay --rollback-target ID --json`."""
+
+    schema_: Literal["gitckpt.rollback-target/1"] = Field(alias="schema")
+    failed: str
+    target: str
+
+
+class FindingDocument(_Document):
+    """One breach of a rule."""
+
+    file: str
+    line: int
+    column: int
+    code: str = Field(pattern="^P[0-9]{3}$")
+    level: Literal["error", "warning"]
+    message: str
+
+
+class FindingsDocument(_Document):
+    """`gitckpt validate --format json`."""
+
+    schema_: Literal["gitckpt.findings/1"] = Field(alias="schema")
+    findings: list[FindingDocument]
+
+
 class SessionDocument(_Document):
     """One session of a list."""
 
@@ -165,6 +235,12 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.log/1": LogDocument,
     "gitckpt.error/1": ErrorDocument,
     "gitckpt.plan/1": PlanDocument,
+    "gitckpt.rollback/1": RollbackDocument,
+    "gitckpt.diff/1": DiffDocument,
+    "gitckpt.context/1": ContextDocument,
+    "gitckpt.replay/1": ReplayDocument,
+    "gitckpt.rollback-target/1": RollbackTargetDocument,
+    "gitckpt.findings/1": FindingsDocument,
     "gitckpt.sessions/1": SessionsDocument,
     "gitckpt.status/1": StatusDocument,
 }
