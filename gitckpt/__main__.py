@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> int:
     """Run the command line in `sys.argv`; the exit status. What answers at once imports next to nothing."""
+    _open_standard_streams()
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         from gitckpt import __version__
@@ -21,6 +23,15 @@ def main() -> int:
 
         status = run_app(arguments)
     return status
+
+
+def _open_standard_streams() -> None:
+    """A closed standard stream is like /dev/null; else the next file that is opened would take its place."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def validate() -> int:

@@ -50,7 +50,7 @@ def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str
     and line."""
     settings = Settings()
     path = os.path.join(work_tree, FILE)
-    if os.path.lexists(path):
+    if _is_given(path):
         from gitckpt.config_file import read_file
 
         for name, value in read_file(path).items():
@@ -60,6 +60,15 @@ def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str
     _take_git(settings, values, environ)
     _take_personal(settings, values)
     return settings
+
+
+def _is_given(path: bytes) -> bool:
+    """Whether there is a configuration file. Raises UsageError for what is none: a FIFO would be waited for."""
+    if not os.path.lexists(path):
+        return False
+    if not os.path.isfile(path):
+        raise UsageError(f"{os.fsdecode(os.path.basename(path))} is not a file", "remove it, or make it a YAML file")
+    return True
 
 
 def _git_values(output: bytes) -> dict[str, list[str]]:
@@ -132,7 +141,7 @@ def size(value: object, where: str) -> int:
 def validation_codes(work_tree: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The rules that `.gitckpt.yaml` selects and ignores. Raises UsageError that names key and line."""
     path = os.path.join(work_tree, FILE)
-    if not os.path.lexists(path):
+    if not _is_given(path):
         return (), ()
     from gitckpt.config_file import read_file
 

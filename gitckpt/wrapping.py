@@ -65,6 +65,8 @@ class Wrapping:
             self._say(f"this run is NOT recorded: {error}")
             if error.hint:
                 self._say(f"  → {error.hint}")
+        except Exception as error:
+            self._give_up(error)
 
     def _answer(self, tree: WorkTree) -> str:
         return self._on_retry or tree.settings.on_retry or "fork"
@@ -91,7 +93,8 @@ class Wrapping:
     def _give_up(self, error: Exception) -> None:
         """A fault of ours stops the recording and not the agent; it is told here and once more at the end."""
         self._recorder = None
-        self._say(f"a fault of gitckpt: {type(error).__name__}: {error}; from here on this run is NOT recorded")
+        what = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
+        self._say(f"recording failed ({what}); from here on this run is NOT recorded")
 
     def _record(self, blocks: Sequence[Block], more: bool) -> None:
         """Record blocks that one read gave; `more` says that the agent had said something after the last of them."""

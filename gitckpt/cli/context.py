@@ -17,7 +17,10 @@ def context(*, budget: int | None = None, json: bool = False) -> int:
     if json:
         render.json(context_json(_entries(), budget))
     else:
-        render.out([prior_context(budget)])
+        text = prior_context(budget).rstrip("\n")
+        render.out([text] if text else [])
+        if not text:
+            render.say("nothing has been recorded on this line yet")
     return 0
 
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
 from gitckpt.cli import render
-from gitckpt.errors import GitckptError
+from gitckpt.errors import GitckptError, GitFailed
+
+#: No space, no quota, a read-only or failing disk, too many files open, no memory: the system says no, and nobody errs.
+REFUSED_BY_THE_SYSTEM = (
+    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EFBIG,
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,12 +31,14 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        fault = _fault(error)
+        fault = _no_room(error) if _is_refusal(error) else _fault(error)
         _tell(fault, json)
         return fault.exit_status
 
 
 def _tell(error: GitckptError, json: bool) -> None:
+    if isinstance(error, render.UnwritableOutput):
+        _silence()
     try:
         if json and not isinstance(error, render.UnwritableOutput):
             from gitckpt.views.event_json import error_document
@@ -44,10 +52,26 @@ def _tell(error: GitckptError, json: bool) -> None:
         return  # there is nowhere left to tell it; the exit status does
 
 
+def _is_refusal(error: Exception) -> bool:
+    return isinstance(error, OSError) and error.errno in REFUSED_BY_THE_SYSTEM
+
+
+def _no_room(error: Exception) -> GitckptError:
+    place = f" ({os.fsdecode(error.filename)})" if isinstance(error, OSError) and error.filename else ""
+    reason = error.strerror if isinstance(error, OSError) else str(error)
+    return GitFailed(f"the system refused: {reason}{place}", "make room, and run the command again; nothing was lost")
+
+
 def _reader_gone() -> int:
-    """Whoever read our output has left; the interpreter must not complain about it when it flushes."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    """Whoever read our output has left."""
+    _silence()
     return 141
+
+
+def _silence() -> None:
+    """Standard output takes nothing more; the interpreter must not complain about it when it flushes."""
+    if sys.stdout is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fault(error: Exception) -> GitckptError:

@@ -42,7 +42,7 @@ def log(
 
 def _sessions(reader: Reader, id: str | None, everything: bool, count: int | None) -> list[Session]:
     if everything:
-        return reader.journal.sessions()
+        return reader.sessions()
     if id is not None:
         return [reader.session(id)]
     current = reader.journal.current() if count is not None else None

@@ -7,6 +7,7 @@ import stat
 import sys
 
 from gitckpt.cli import render
+from gitckpt.config import choice
 from gitckpt.errors import GitckptError, UsageError
 from gitckpt.protocol.reader import BlockReader
 from gitckpt.recorder import Recorder, went_on
@@ -32,6 +33,8 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
 
     if channel != "plain":
         raise UsageError(f"{channel!r} is no channel that record can read", "--channel plain")
+    if on_retry is not None:
+        choice(on_retry, ("fork", "restore"), "--on-retry")
     tree = WorkTree(discover(), render.say)
     answer = on_retry or tree.settings.on_retry or "restore"
     recorder = Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None)
@@ -44,8 +47,9 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
     recorded |= _record(recorder, reader.close(), failures)
     tree.close()
     # a block without a footer is on record, and marked; one of which nothing could be made is not
-    unread = [d for d in reader.take_diagnostics() if d.code == "P003" and d.line not in recorded]
-    _tell(unread, failures)
+    found = reader.take_diagnostics()
+    unread = [d for d in found if d.code == "P003" and d.line not in recorded]
+    _tell([d for d in found if d in unread or d.code == "P004"], failures)
     if failures:
         raise failures[0]
     return 1 if unread else 0

@@ -12,7 +12,7 @@ def sessions(*, json: bool = False, all: bool = False) -> int:
     from gitckpt.views.sessions import session_row, sessions_document, sessions_lines
 
     reader = Reader()
-    found = reader.journal.sessions(everywhere=all)
+    found = reader.sessions(everywhere=all)
     sizes = session_sizes(reader.git, found)
     rows = [session_row(session, sizes.get(session.id)) for session in found]
     if json:

@@ -33,8 +33,9 @@ _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
 _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
-# A plain line ends in ASCII, most often, or else in no blank: the wide and unseen ones are told by their bytes. The first
-# that is not empty has no indent and is no fence.
+# Lines off which nothing has to be taken. The first that is not empty has no indent and is no fence, and none begins or
+# ends with a tab, an odd blank or an unseen character. Most end in ASCII; wide blanks are told by their bytes. A CR at
+# the end may hide a blank: a body that holds one is looked at again without it.
 _WIDE_BLANK: Final = rb"[\xe1\xe2\xef][\x80\x81\x9a\xa0\xbb][\x80-\x8f\x9f\xa0\xaf\xbf]"
 _REST: Final = rb".*+(?:(?<=[!-~\r])|(?<![ \t\v\f])(?<!\xc2\xa0)(?<!\xe3\x80\x80)(?<!%s))" % _WIDE_BLANK
 _FIRST_LINE: Final = rb"[^\n \t\v\f`~\xc2\xe1-\xe3\xef]" + _REST
@@ -42,8 +43,9 @@ _LATER_LINE: Final = rb" *+[^\n \t\v\f\xc2\xe1-\xe3\xef]" + _REST
 
 
 def plain_lines(condition: bytes = b"") -> bytes:
-    """An expression for a body off which nothing has to be taken, if it has no escape and no CR, and if each of its
-    lines that is not empty begins so that the condition holds there.
+    """An expression for a body off which nothing has to be taken, given that it holds no control (`may_hold_control`).
+
+    Where a line that is not empty begins, `condition` has to hold, an expression too.
     """
     return rb"\n++(?:%s(?:\n++%s)*+\n*+)?+" % (condition + _FIRST_LINE, condition + _LATER_LINE)
 
@@ -71,18 +73,18 @@ def unwrap(body: bytes, frame: str) -> str:
 
 
 def plain_text(body: bytes) -> str | None:
-    """What `unwrap` makes of a body that stood in no frame, in short; None where something may have to be taken off."""
+    """What `unwrap` makes of a body that stood in no frame; None where something may have to be taken off it."""
     lines = body.replace(b"\r\n", b"\n") if 0x0D in body else body
-    return joined(lines) if not may_hold_control(lines) and _PLAIN_LINES.fullmatch(lines) else None
+    return decoded(lines) if not may_hold_control(lines) and _PLAIN_LINES.fullmatch(lines) else None
 
 
 def may_hold_control(body: bytes) -> bool:
-    """Whether there may be an escape or a CR in it."""
+    """Whether there is a CR in it, or what an escape begins with."""
     return 0x0D in body or 0x1B in body or (0x9B in body and b"\xc2\x9b" in body)
 
 
-def joined(lines: bytes) -> str:
-    """What `unwrap` makes of plain lines."""
+def decoded(lines: bytes) -> str:
+    """What `unwrap` makes of a body that is `plain_lines` and holds no control."""
     return lines.decode("utf-8", "replace")[1:].rstrip("\n")
 
 

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from gitckpt.protocol.blocks import MAX_BLOCK
-from gitckpt.protocol.frame import joined, may_hold_control, plain_lines, plain_text
+from gitckpt.protocol.frame import decoded, may_hold_control, plain_lines, plain_text
 from gitckpt.protocol.markers import BEGINNING, holds_wide_sign
 
 TYPE_CHECKING = False
@@ -26,24 +26,28 @@ _KINDS: Final[dict[bytes, Kind]] = {
     b"RETRY": "retry",
     b"FINAL": "final",
 }
+
+# What is written after these words in a header of ours. Anything else may be a heading of some other program.
 _KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
 _HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===" % _KEYWORD
 
-# A line of the body certainly is no marker if it does not begin as one, or has no sign in it.
-_IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=[^=\xef\n]*+\n))" % BEGINNING
+# A line certainly is no marker if it does not begin as one, or has no sign of one. (A lone CR, which ends a line too, is a
+# control, and a body that holds one is not plain.)
+_HAS_NO_SIGN: Final = rb"[^=\xef\n]*+(?:(?:=(?!==)|\xef(?!\xbc\x9d))[^=\xef\n]*+)*+\n"
+_IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=%s))" % (BEGINNING, _HAS_NO_SIGN)
 _BODY: Final = rb"(\r?%s)" % plain_lines(_IS_NO_MARKER)
 _BLOCK: Final = re.compile(_HEADER_LINE + _BODY + rb"===END===\r?\n", re.MULTILINE)
 
 
 def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, int, int]]:
     """The plain blocks that are the first things with a sign from `position` on, one after another: kind, argument and
-    body as RawBlock has them, where the block begins, and where it ends, past the line end of its footer.
+    body as in RawBlock, where the block begins, and where it ends, past the line end of its footer.
 
-    `data` begins with a line.
+    `data` has to begin with a line.
     """
     while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
         keyword, argument, body = block.groups(b"")
-        text = plain_text(body) if may_hold_control(body) else joined(body)
+        text = plain_text(body) if may_hold_control(body) else decoded(body)
         if text is None or len(body) > MAX_BLOCK or holds_wide_sign(data, position, sign):
             return
         position = block.end()

@@ -1,8 +1,8 @@
 """Cutting blocks out of a stream of bytes, whatever its size and wherever it is cut into chunks.
 
 The scanner remembers no more than the line that has just begun and the block that is open, both bounded. Text without
-markers is only searched, never decoded or split into lines, so that scanning a stream costs little more than copying
-it.
+markers is only searched, never decoded or split into lines, and a block that nothing has bent is taken whole, so that
+scanning a stream costs little more than copying it.
 """
 
 from __future__ import annotations

@@ -150,8 +150,13 @@ class Changes:
             self._feed([path for path in paths if path not in stored])
             self._feed(stored, "core.looseCompression=0")
         except GitFailed:
-            if last:
-                self._add_one_by_one(list(paths))
+            # nothing of this call is in the index: all of it waits for the next
+            self._unstable(paths)
+            waiting = {path: status for path, status in self.added.items() if path in paths}
+            if not last:
+                return waiting
+            self._add_one_by_one(list(waiting))
+            return {}
         return self._unstable(paths)
 
     def _feed(self, paths: list[bytes], *config: str) -> None:

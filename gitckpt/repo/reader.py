@@ -36,13 +36,17 @@ class Reader:
             lines = self.journal.lines(current[0]).get(current[0], {})
             if lines:
                 return self.journal.session(current[0], lines)
+            raise _refs_gone(current[0])
         sessions = self.journal.sessions()
-        if not sessions and current:
-            raise Damaged(
-                f"session {current[0]} was being recorded here, and its refs are gone: somebody deleted them",
-                "gitckpt fetch brings sessions back from a remote; gitckpt save starts a new one",
-            )
         return sessions[-1] if sessions else None
+
+    def sessions(self, *, everywhere: bool = False) -> list[Session]:
+        """All sessions of this work tree, oldest first. Raises Damaged where the one being recorded is gone."""
+        current = self.journal.current()
+        found = self.journal.sessions(everywhere=everywhere)
+        if current and all(session.id != current[0] for session in found):
+            raise _refs_gone(current[0])
+        return found
 
     def session(self, id: str) -> Session:
         """The session of this id. Raises UnknownId."""
@@ -57,7 +61,7 @@ class Reader:
         """The event that a name means. Raises UnknownId."""
         from gitckpt.trajectory.resolve import resolve
 
-        return resolve(name, self.journal.sessions(everywhere=everywhere), self.journal.current())
+        return resolve(name, self.sessions(everywhere=everywhere), self.journal.current())
 
     def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
         """By commit, what each event changed against the one before it on its line. The first of a session changed
@@ -75,6 +79,13 @@ class Reader:
                 ) from error
             _read_files(output, found)
         return found
+
+
+def _refs_gone(session: str) -> Damaged:
+    return Damaged(
+        f"session {session} was being recorded here, and its refs are gone: somebody deleted them",
+        "gitckpt log --session ID shows another session; gitckpt save starts a new one",
+    )
 
 
 def _read_files(output: bytes, found: dict[str, list[FileChange]]) -> None:

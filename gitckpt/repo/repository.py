@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.errors import GitFailed, Refused
+from gitckpt.errors import GitckptError, GitFailed, Refused
 from gitckpt.repo.gateway import DISCOVERY_VARIABLES, Git
 
 TYPE_CHECKING = False
@@ -123,7 +123,7 @@ def _current_directory() -> bytes:
         raise Refused("the current directory has been deleted", "cd to a directory that exists") from error
 
 
-def _refusal(git: Git, answer: bytes, complaint: str) -> Refused:
+def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
     """Why there is no work tree to work on here."""
     if "safe.directory" in complaint:
         return Refused(
@@ -136,7 +136,20 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> Refused:
         )
     if answer:
         return Refused("this is inside the git directory, not in a work tree", "cd to the work tree")
+    if _has_git_above(git.cwd):
+        return GitFailed(f"git cannot read this repository: {complaint}", "git status says the same")
     return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
+
+
+def _has_git_above(directory: bytes) -> bool:
+    """Whether there is a `.git` here or further up; git's own words may be in any language."""
+    while True:
+        if os.path.lexists(os.path.join(directory, b".git")):
+            return True
+        parent = os.path.dirname(directory)
+        if parent == directory:
+            return False
+        directory = parent
 
 
 def _refuse_shared_places(work_tree: bytes) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any
 
+from gitckpt.errors import UnknownId
 from gitckpt.protocol.ids import canonical, is_legal
 from gitckpt.trajectory.events import Event
+from gitckpt.trajectory.resolve import resolve
 from gitckpt.trajectory.session import MAIN, REASONS, Session, next_lines
 
 if TYPE_CHECKING:
@@ -119,11 +121,11 @@ def named_checkpoint(written: str, session: Session) -> Event | None:
     event = session.event(written.strip())
     if event is not None:
         return event
-    id = canonical(written)
-    if id is None:
+    try:
+        found = resolve(written.strip(), [session], (session.id, session.active_line)).event
+    except UnknownId:
         return None
-    found = session.named(id, session.active_line) or session.named(id)
-    return found[0] if found else None
+    return found if found.kind in ("checkpoint", "start", "auto", "retry") else None
 
 
 def next_line(session: Session, why: str) -> str:
