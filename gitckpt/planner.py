@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING
 
 from gitckpt.errors import Refused
 from gitckpt.repo import restore as disk
-from gitckpt.repo.recorded import recorded_empty, recorded_modes, recorded_staging
+from gitckpt.repo.recorded import (
+    recorded_empty,
+    recorded_git,
+    recorded_missing,
+    recorded_modes,
+    recorded_staging,
+    refuse_unreadable,
+)
 from gitckpt.repo.trees import Change, changes, check_objects, holds_path, tree_of, with_changes
 from gitckpt.trajectory.plan import Plan, Situation, make_plan
 
@@ -55,6 +62,7 @@ class Planner:
 
     def prepare(self, wish: Wish) -> Prepared:
         """The plan. Nothing of the user's is changed. The caller holds the lock."""
+        refuse_unreadable(wish.target)
         snapshot = self.tree.snapshotter.take()
         self._refuse_unknown_paths(wish, snapshot)
         prepared = self._plan(wish, snapshot)
@@ -89,8 +97,9 @@ class Planner:
         """Raise Refused for a path that neither side has: a mistyped one must not look like a rollback."""
         unknown = [path for path in wish.paths if path and not self._is_known(path, wish, snapshot)]
         if unknown:
+            names = ", ".join(ascii(os.fsdecode(path)) for path in unknown)
             raise Refused(
-                f"neither {wish.target.ref} nor the work tree has {', '.join(repr(os.fsdecode(path)) for path in unknown)}",
+                f"neither {wish.target.ref} nor the work tree has {names}",
                 "paths are meant from where you stand; gitckpt rollback ID --dry-run lists what differs",
             )
 
@@ -109,6 +118,7 @@ class Planner:
         whole = not wish.tree
         return Situation(
             blocked=blocked,
+            unheld=recorded_missing(wish.target),
             ignored=disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted),
             touched=self._touched(snapshot),
             uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)},
@@ -148,7 +158,7 @@ class Planner:
         recorded = recorded_staging(wish.target)
         if wish.scope == "files" or wish.tree is not None or wish.paths or recorded is None or snapshot.staging is None:
             return
-        if wish.scope == "staged" and not snapshot.head.same_place(wish.target.git):
+        if wish.scope == "staged" and not snapshot.head.same_place(recorded_git(wish.target)):
             prepared.staging_note = (
                 "the staging area is untouched: HEAD or an operation of git is not where it was then"
             )

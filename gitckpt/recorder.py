@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
-from gitckpt.trajectory.decide import event_of, fork_of, next_checkpoint_id, next_line, retry_words
+from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.session import MAIN, Session
 
@@ -68,18 +68,20 @@ class Recorder:
         with self.tree.lock:
             return self._place() or self._open(self._take())
 
-    def record(self, block: Block, *, late: bool = False) -> Event:
+    def record(self, block: Block, *, late: bool = False, target: Event | None = None) -> Event:
         """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded.
 
         `late` says that the agent had gone on before the block was read: the snapshot may hold more than the block
-        tells, and the record says so.
+        tells, and the record says so. `target` is what a RETRY goes back to, where that is known already.
         """
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(block, session)
             if late:
                 event.document["late"] = True
-            return self._retry(event, snapshot, session) if block.kind == "retry" else self.append(event, snapshot)
+            if block.kind != "retry":
+                return self.append(event, snapshot)
+            return self._retry(event, snapshot, session, target)
 
         return self._written(write)
 
@@ -134,9 +136,9 @@ class Recorder:
     def _take(self) -> Snapshot:
         return self._around(self.tree.snapshotter.take)
 
-    def _retry(self, event: Event, snapshot: Snapshot, session: Session) -> Event:
+    def _retry(self, event: Event, snapshot: Snapshot, session: Session, target: Event | None) -> Event:
         """Fork. What the failed attempt left in the work tree is on the old line, with the retry itself."""
-        fork = fork_of(str(event.fields.get("from") or ""), session)
+        fork = Fork(target, [], exact=True) if target else fork_of(str(event.fields.get("from") or ""), session)
         if fork is None:
             return self.append(event, snapshot)
         line = next_line(session, "retry")

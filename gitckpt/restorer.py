@@ -16,7 +16,7 @@ from gitckpt.errors import Negative, Refused
 from gitckpt.planner import Planner, Prepared
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
-from gitckpt.repo.recorded import recorded_umask
+from gitckpt.repo.recorded import recorded_git, recorded_umask
 from gitckpt.repo.repository import line_ref
 from gitckpt.repo.trees import changes, entries
 from gitckpt.trajectory.decide import next_line
@@ -79,7 +79,7 @@ class Restorer(Planner):
             time.sleep(0.05)
 
     def _check_head(self, prepared: Prepared) -> None:
-        head, then = prepared.snapshot.head, prepared.wish.target.git
+        head, then = prepared.snapshot.head, recorded_git(prepared.wish.target)
         if prepared.wish.head is None and (head.operation, head.operation_state) != (
             then.get("operation"),
             then.get("operation_state"),
@@ -151,6 +151,8 @@ class Restorer(Planner):
             intent["partial"] = True
         if wish.safety:
             intent["safety"] = wish.safety
+        if wish.ends:
+            intent["ends"] = wish.ends
         return intent
 
     def _session_of(self, id: str) -> Session:
@@ -200,10 +202,17 @@ class Restorer(Planner):
         differences = [
             f"  {os.fsdecode(c.path)} {texts[c.status]}" for c in found if c.status != "A" or c.path in before
         ]
+        for step in prepared.plan.changing:
+            if step.action == "restore" and step.path.endswith(b"/") and not self._is_directory(step.path[:-1]):
+                differences.append(f"  {os.fsdecode(step.path)} is missing")
         for path, mode in prepared.modes.items():
             if mode is not None and disk.mode_of(self.repository, path) != mode:
                 differences.append(f"  {os.fsdecode(path)} has other permission bits than {mode:o}")
         return differences
+
+    def _is_directory(self, path: bytes) -> bool:
+        full = self.repository.at(path)
+        return os.path.isdir(full) and not os.path.islink(full) and not disk.leads_through_link(self.repository, path)
 
     def _open_line(self, event: Event, line: str, recorder: Recorder | None) -> None:
         opens = event.document["opens"]

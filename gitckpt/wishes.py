@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from gitckpt.errors import Refused
-from gitckpt.trajectory.paths import data_path
+from gitckpt.repo import checked
+from gitckpt.repo.recorded import recorded_git
 from gitckpt.trajectory.undo import Operations, operations
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 class Wish:
     """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
 
+    `ends` is the commit of the interrupted operation that this one finishes or takes back.
+
     `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD. `operation`
     is rollback, undo, redo, retry, continue or abort; `safety` the commit that undo goes back to, where it is not this
     operation's own event."""
@@ -32,6 +35,7 @@ class Wish:
     operation: str = "rollback"
     safety: str = ""
     title: str = ""
+    ends: str = ""
     tree: Callable[[Snapshot], str] | None = None
     by_hand: tuple[str, ...] = ()
     head: dict[str, Any] | None = None
@@ -41,7 +45,7 @@ class Wish:
         """Where HEAD is to go (`head`, `branch`), or None where it stays."""
         if self.scope != "all":
             return None
-        return self.head if self.head or self.tree is not None else self.target.git
+        return self.head if self.head or self.tree is not None else recorded_git(self.target)
 
 
 def operations_of(tree: WorkTree) -> tuple[Operations, dict[str, Event]]:
@@ -66,17 +70,18 @@ def wish_to_undo(tree: WorkTree) -> Wish:
 
 def wish_to_redo(tree: WorkTree) -> Wish:
     """What takes back the last undo. Raises Refused where there is none."""
-    state, _ = operations_of(tree)
+    state, events = operations_of(tree)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.undone:
         raise Refused("there is no undo to take back in this work tree", "gitckpt undo takes back a rollback")
-    return _wish_back(state.undone[-1], state.undone[-1], "redo")
+    undone = state.undone[-1]
+    return _wish_back(undone, events[undone.document["rollback"].get("safety") or undone.commit], "redo")
 
 
 def _wish_back(done: Event, target: Event, operation: str) -> Wish:
     intent = done.document["rollback"]
-    paths = tuple(data_path(path) for path in intent.get("paths") or [])
+    paths = tuple(checked.path(path) for path in intent.get("paths") or [])
     title = f"{operation} of {_named(done)}"
     return Wish(target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation, title=title)
 
@@ -90,15 +95,17 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
         raise Refused("no rollback was interrupted in this work tree", "gitckpt status shows where it stands")
     intent = begun.document["rollback"]
     safety = intent.get("safety") or begun.commit
-    paths = tuple(data_path(path) for path in intent.get("paths") or [])
+    paths = tuple(checked.path(path) for path in intent.get("paths") or [])
     keep = bool(intent.get("keep"))
     if abort:
-        return Wish(events[safety], intent["scope"], paths, keep, "abort", title=f"abort of {_named(begun)}")
+        title = f"abort of {_named(begun)}"
+        return Wish(events[safety], intent["scope"], paths, keep, "abort", safety, title, ends=begun.commit)
     target = events.get(intent["target"]) or tree.journal.at([intent["target"]])[0]
-    partial = str(intent["tree"]) if intent.get("partial") else ""
+    partial = checked.oid(intent["tree"]) if intent.get("partial") else ""
+    again = intent["operation"]
     return Wish(
-        target, intent["scope"], paths, keep, "continue", safety, f"continuation of {_named(begun)}",
-        (lambda _: partial) if partial else None,
+        target, intent["scope"], paths, keep, again if again in ("undo", "redo", "abort") else "continue", safety,
+        f"continuation of {_named(begun)}", begun.commit, (lambda _: partial) if partial else None,
     )  # fmt: skip
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 
 from gitckpt.cli import render
 from gitckpt.config import choice
@@ -17,7 +16,6 @@ from gitckpt.repo.worktree import WorkTree
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TextIO
 
     from gitckpt.protocol.blocks import Block, Diagnostic
 
@@ -41,7 +39,7 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
     reader = BlockReader()
     failures: list[GitckptError] = []
     recorded: set[int] = set()
-    is_stream = file == "-" and not _is_regular(sys.stdin)
+    is_stream = file == "-" and not stat.S_ISREG(os.fstat(0).st_mode)
     for chunk in _chunks(file):
         recorded |= _record(recorder, reader.feed(chunk), failures, more=is_stream and went_on(chunk), live=is_stream)
     recorded |= _record(recorder, reader.close(), failures)
@@ -57,7 +55,7 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
 
 def _chunks(file: str) -> Iterator[bytes]:
     try:
-        descriptor = sys.stdin.fileno() if file == "-" else os.open(file, os.O_RDONLY)
+        descriptor = 0 if file == "-" else os.open(file, os.O_RDONLY)
     except (OSError, ValueError, AttributeError) as error:
         raise UsageError(
             f"{file!r} cannot be read: {error}", "give the path of a file, or - for standard input"
@@ -70,14 +68,6 @@ def _chunks(file: str) -> Iterator[bytes]:
     finally:
         if file != "-":
             os.close(descriptor)
-
-
-def _is_regular(stream: TextIO | None) -> bool:
-    """Whether the input is a file, of which nobody expects that the work tree was as each block tells."""
-    try:
-        return stream is not None and stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-    except (OSError, ValueError):
-        return False
 
 
 def _record(

@@ -194,7 +194,7 @@ def retry(id: str, *, reason: str, strategy: str, session: str | None = None) ->
     tree = WorkTree(reader.repository, render.say)
     recorder = Recorder(tree, name=session, restore=restore_for_retry)
     fields = {"from": target.id or target.commit, "reason": reason, "new_strategy": strategy}
-    event = recorder.record(Block("retry", None, id, fields))
+    event = recorder.record(Block("retry", None, id, fields), target=target)
     tree.close()
     render.out([f"{event.id} forks at {target.id or target.commit[:12]}: line {(event.opens or {}).get('line')}"])
     return 0

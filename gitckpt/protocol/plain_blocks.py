@@ -31,8 +31,8 @@ _KINDS: Final[dict[bytes, Kind]] = {
 _KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
 _HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===" % _KEYWORD
 
-# A line certainly is no marker if it does not begin as one, or has no sign of one. (A lone CR, which ends a line too, is a
-# control, and a body that holds one is not plain.)
+# A line certainly is no marker if it does not begin as one, or has no sign of one. (A lone CR, which ends a line too,
+# is a control, and a body that holds one is not plain.)
 _HAS_NO_SIGN: Final = rb"[^=\xef\n]*+(?:(?:=(?!==)|\xef(?!\xbc\x9d))[^=\xef\n]*+)*+\n"
 _IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=%s))" % (BEGINNING, _HAS_NO_SIGN)
 _BODY: Final = rb"(\r?%s)" % plain_lines(_IS_NO_MARKER)

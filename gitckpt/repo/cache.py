@@ -11,7 +11,7 @@ import stat
 
 from gitckpt.repo import index
 from gitckpt.repo.directories import Directories, Directory
-from gitckpt.repo.private import index_path, write_file
+from gitckpt.repo.private import index_path, is_plain_file, write_file
 from gitckpt.repo.staging import Staging, stat_key
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ GIT_UMASK = 0o022
 UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 
 #: Raised when the form of the file changes.
-VERSION = 1
+VERSION = 2
 
 
 class ScanCache:
@@ -152,6 +152,8 @@ class ScanCache:
 
     def load(self) -> bool:
         """Take up what another process kept; whether it was there and fits the index."""
+        if not is_plain_file(self._path):
+            return False
         try:
             with open(self._path, "rb") as file:
                 document = json.load(file)

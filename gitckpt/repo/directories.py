@@ -25,7 +25,7 @@ SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device"
 
 
 class Directory:
-    """One directory as last seen. `stamp` is its modification time in ns, 0 where it must be read again; `mode` its
+    """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again; `mode` its
     permission bits."""
 
     __slots__ = ("boundary", "children", "empty", "mode", "rules", "special", "stamp", "unreadable")
@@ -123,7 +123,7 @@ class Directories:
             if not stat.S_ISDIR(status.st_mode):
                 return directory
             directory.mode = stat.S_IMODE(status.st_mode)
-            if before and before.stamp == status.st_mtime_ns and not before.unreadable:
+            if before and before.stamp == _stamp_of(status) and not before.unreadable:
                 before.mode = directory.mode
                 return before
             self._read_entries(full, directory, at_root=not path)
@@ -132,8 +132,8 @@ class Directories:
         except OSError:
             directory.unreadable = True
             return directory
-        if time.time_ns() - status.st_mtime_ns > TICK:
-            directory.stamp = status.st_mtime_ns
+        if time.time_ns() - _stamp_of(status) > TICK:
+            directory.stamp = _stamp_of(status)
         return directory
 
     @staticmethod
@@ -155,6 +155,11 @@ class Directories:
     def _rule_stamps(self, outside: Iterable[bytes]) -> dict[str, tuple[int, ...]]:
         inside = (os.path.join(self._work_tree, p, b".gitignore") for p, d in self.known.items() if d.rules)
         return {os.fsdecode(path): _stamp(path) for path in (*outside, *inside)}
+
+
+def _stamp_of(status: os.stat_result) -> int:
+    """When entries last came or went: a modification time can be put back, the change time cannot."""
+    return status.st_ctime_ns
 
 
 def _stamp(path: bytes) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.repo.gateway import split
-from gitckpt.repo.private import index_path
+from gitckpt.repo.private import clear, index_path, is_plain_file
 from gitckpt.repo.staging import copy_index
 
 TYPE_CHECKING = False
@@ -28,7 +28,7 @@ LINE_ENDS = (b"text", b"eol", b"crlf")
 
 def exists(repository: Repository) -> bool:
     """Whether there is a private index; a damaged one shows when git reads it."""
-    return os.path.exists(index_path(repository))
+    return is_plain_file(index_path(repository))
 
 
 def tidy(repository: Repository, raw: Git) -> None:
@@ -45,8 +45,7 @@ def seed(repository: Repository, raw: Git) -> None:
     """Make the private index from the user's, or empty where he has none."""
     path = index_path(repository)
     for stale in (path, path + b".lock"):
-        if os.path.lexists(stale):
-            os.unlink(stale)
+        clear(stale)
     if not copy_index(repository.index_path, path):
         raw.run("read-tree", "--empty")
         return

@@ -10,6 +10,7 @@ import os
 import time
 
 from gitckpt.errors import Refused
+from gitckpt.repo.private import clear, is_plain_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,7 @@ class WorkTreeLock:
 
     def __enter__(self) -> WorkTreeLock:
         if self._depth == 0:
-            self._descriptor = os.open(
-                os.path.join(self._directory, b"lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644
-            )
+            self._descriptor = _lock_file(os.path.join(self._directory, b"lock"))
             try:
                 self._wait()
                 os.ftruncate(self._descriptor, 0)
@@ -88,6 +87,23 @@ class WorkTreeLock:
         return f"gitckpt (pid {pid})" if pid else "another gitckpt"
 
 
+#: Files of ours whose temporary copies and locks a killed process may leave, as `index.lock` or `scan.json.4711`.
+OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
+
+
+def _lock_file(path: bytes) -> int:
+    """The lock file, opened; what else may stand there is not followed, and gives way."""
+    if not is_plain_file(path):
+        clear(path)
+    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    return os.open(path, flags, 0o644)
+
+
+def _is_left_over(name: bytes) -> bool:
+    base, _, ending = name.rpartition(b".")
+    return (base in OURS and (ending == b"lock" or ending.isdigit())) or name.startswith(b"sharedindex_")
+
+
 def _tidy(directory: bytes) -> None:
     """Remove what killed processes left: temporary files, and lock files of a git child.
 
@@ -95,16 +111,13 @@ def _tidy(directory: bytes) -> None:
     """
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
+        if not _is_left_over(name):
+            continue
         if name.endswith(b".lock"):
             deadline = time.monotonic() + 2.0
             while _is_young(path) and time.monotonic() < deadline:
                 time.sleep(0.05)
-        elif not (name.rpartition(b".")[2].isdigit() or name.startswith(b"sharedindex_")):
-            continue
-        try:
-            os.unlink(path)
-        except FileNotFoundError:
-            pass
+        clear(path)
 
 
 def _is_young(path: bytes) -> bool:

@@ -112,7 +112,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     if subject.rstrip() == ROOT:
         return None
     header = _header(text)
-    if not header.get("gitckpt", "").isdigit() or not header.get("kind") or not header.get("seq", "").isdigit():
+    if not (_is_number(header.get("gitckpt")) and header.get("kind") and _is_number(header.get("seq"))):
         return Event(
             kind="unreadable", session="", line="", seq=0, at="", subject=subject, commit=commit, parents=parents
         )
@@ -136,27 +136,53 @@ def _header(text: str) -> dict[str, str]:
     return header
 
 
+def _is_number(text: str | None) -> bool:
+    return text is not None and text.isascii() and text.isdigit() and len(text) < 12
+
+
 def _unquote(value: str) -> str:
     import yaml
 
-    return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    try:
+        return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    except (yaml.YAMLError, ValueError):
+        return value
 
 
 def load(text: str) -> dict[str, Any]:
     """The document of a message as plain data, `phase` and `next` back among the fields. Raises Damaged."""
     import yaml
 
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
-        document = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except yaml.YAMLError as error:
-        raise Damaged(
-            f"the record of a checkpoint is no YAML: {error}", "gitckpt verify names all that is damaged"
-        ) from error
+        # nothing that we write has an alias; a few lines of them can stand for more than any memory
+        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
+            raise Damaged("the record of a checkpoint has YAML aliases in it, which gitckpt never writes")
+        document = yaml.load(text, Loader=loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise Damaged(f"the record of a checkpoint is no YAML that can be read: {error}") from error
     if not isinstance(document, dict):
-        raise Damaged("the record of a checkpoint is no mapping", "gitckpt verify names all that is damaged")
+        raise Damaged("the record of a checkpoint is no mapping")
+    _check_shape(document)
     if document.get("gitckpt") == FORMAT and isinstance(document.get("fields"), dict):
         document["fields"] = _with_header_fields(document)
     return document
+
+
+#: What must be a mapping, and what a list, where it is there.
+MAPPINGS = ("fields", "git", "coverage", "agent", "opens", "rollback", "modes")
+LISTS = ("answers_to", "empty")
+
+
+def _check_shape(document: dict[str, Any]) -> None:
+    wrong = [name for name in MAPPINGS if not isinstance(document.get(name) or {}, dict)]
+    wrong += [name for name in LISTS if not isinstance(document.get(name) or [], list)]
+    coverage = document.get("coverage")
+    rows = coverage.get("missing") if isinstance(coverage, dict) else None
+    if rows and not (isinstance(rows, list) and all(isinstance(row, dict) and "path" in row for row in rows)):
+        wrong.append("coverage")
+    if wrong:
+        raise Damaged(f"the record of a checkpoint has a wrong form in {', '.join(wrong)}")
 
 
 def _with_header_fields(document: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,8 @@ cache: what is missing, damaged or left by a killed git is made anew without a w
 from __future__ import annotations
 
 import os
+import shutil
+import stat
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo.gateway import Git
@@ -117,27 +119,42 @@ def _config(repository: Repository, settings: Settings) -> bytes:
 
 
 def _directory(path: bytes) -> None:
-    if not os.path.isdir(path):
-        if os.path.lexists(path):
-            os.unlink(path)
+    """Make a directory, and nothing but a directory: through a link somebody else's files would be written."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        clear(path)
         os.mkdir(path)
 
 
-def _file(path: bytes, content: bytes) -> None:
-    try:
-        with open(path, "rb") as file:
-            if file.read() == content:
-                return
-    except FileNotFoundError:
-        pass
-    except OSError:
+def clear(path: bytes) -> None:
+    """Remove what stands at a path of ours, whatever it is; a link is removed and not followed."""
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path)
+    elif os.path.lexists(path):
         os.unlink(path)
+
+
+def is_plain_file(path: bytes) -> bool:
+    """Whether a regular file stands there, and no link, FIFO or directory."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def _file(path: bytes, content: bytes) -> None:
+    if is_plain_file(path):
+        with open(path, "rb") as file:
+            if file.read(len(content) + 1) == content:
+                return
+    else:
+        clear(path)
     write_file(path, content)
 
 
 def write_file(path: bytes, content: bytes) -> None:
     """Put a file in place whole or not at all."""
     temporary = b"%s.%d" % (path, os.getpid())
+    clear(temporary)
     with open(temporary, "wb") as file:
         file.write(content)
     os.replace(temporary, path)
@@ -150,6 +167,5 @@ def _link(path: bytes, target: bytes) -> None:
             return
     except OSError:
         pass
-    if os.path.lexists(path):
-        os.unlink(path)
+    clear(path)
     os.symlink(target, path)

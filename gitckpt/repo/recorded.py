@@ -1,38 +1,91 @@
-"""What an event's record says of the work tree and of git, beyond its tree."""
+"""What an event's record says of the work tree and of git, beyond its tree. All of it is checked: see `checked`."""
 
 from __future__ import annotations
 
+from gitckpt.errors import Damaged
+from gitckpt.repo import checked
 from gitckpt.repo.staging import Staging
-from gitckpt.trajectory.paths import data_path
+from gitckpt.trajectory.events import FORMAT
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from gitckpt.trajectory.events import Event
 
 
+def refuse_unreadable(event: Event) -> None:
+    """Raise Damaged for an event that this version cannot read, and so cannot go back to."""
+    if event.format > FORMAT:
+        raise Damaged(f"{event.ref} was written by a newer gitckpt (format {event.format})", "update gitckpt")
+    if event.kind == "unreadable":
+        raise Damaged(f"the record of {event.commit[:12]} cannot be read", "gitckpt log shows the others")
+
+
+def _mapping(value: Any, what: str) -> dict[Any, Any]:
+    if not isinstance(value or {}, dict):
+        raise Damaged(f"the record of a checkpoint has {ascii(value)[:80]} for {what}")
+    return value or {}
+
+
+def _list(value: Any, what: str) -> list[Any]:
+    if not isinstance(value or [], list):
+        raise Damaged(f"the record of a checkpoint has {ascii(value)[:80]} for {what}")
+    return value or []
+
+
 def recorded_modes(event: Event) -> dict[bytes, int]:
-    """The permission bits on record, by path."""
-    modes = event.document.get("modes") or {}
-    return {data_path(path): int(str(mode), 8) for mode, paths in modes.items() for path in paths}
+    """The permission bits on record, by path. Raises Damaged."""
+    modes = _mapping(event.document.get("modes"), "permission bits")
+    return {
+        checked.path(path): checked.permission_bits(mode)
+        for mode, paths in modes.items()
+        for path in _list(paths, "paths")
+    }
 
 
 def recorded_umask(event: Event) -> int:
-    """The umask that the permission bits on record are relative to."""
-    return int(str(event.document.get("umask") or "022"), 8)
+    """The umask that the permission bits on record are relative to. Raises Damaged."""
+    return checked.permission_bits(event.document.get("umask") or "022") & 0o777
 
 
 def recorded_empty(event: Event) -> list[bytes]:
-    """The empty directories on record."""
-    return [data_path(path) for path in event.document.get("empty") or []]
+    """The empty directories on record. Raises Damaged."""
+    return [checked.path(path) for path in _list(event.document.get("empty"), "empty directories")]
+
+
+def recorded_missing(event: Event) -> dict[bytes, str]:
+    """What the snapshot did not hold, and why. Raises Damaged."""
+    coverage = _mapping(event.document.get("coverage"), "coverage")
+    rows = [_mapping(row, "coverage") for row in _list(coverage.get("missing"), "coverage")]
+    # the staging area stands under git's own name there
+    return {
+        checked.path(row.get("path")): str(row.get("reason"))
+        for row in rows
+        if row.get("path") not in (None, "", ".git/index")
+    }
+
+
+def recorded_git(event: Event) -> dict[str, Any]:
+    """`head`, `branch`, `operation` and `operation_state` on record. Raises Damaged."""
+    record = _mapping(event.document.get("git"), "the state of git")
+    head, branch = record.get("head"), record.get("branch")
+    if head is not None:
+        checked.oid(head)
+    if branch is not None and (not isinstance(branch, str) or branch.startswith("-") or not branch):
+        raise Damaged(f"the record of a checkpoint has {ascii(branch)[:80]} for a branch")
+    return record
 
 
 def recorded_staging(event: Event) -> Staging | None:
-    """The staging area on record, or None where it could not be read then."""
-    record = event.git.get("staging")
+    """The staging area on record, or None where it could not be read then. Raises Damaged."""
+    record = _mapping(recorded_git(event).get("staging"), "the staging area")
     if not record:
         return None
-    staging = Staging(record["tree"])
-    for mode, oid, stage, path in record.get("unmerged") or []:
-        staging.unmerged.append((mode.encode(), oid.encode(), b"%d" % stage, data_path(path)))
-    staging.intended = [data_path(path) for path in record.get("intended") or []]
+    staging = Staging(checked.oid(record.get("tree")))
+    for row in _list(record.get("unmerged"), "unmerged entries"):
+        mode, oid, stage, path = row if isinstance(row, list) and len(row) == 4 else (None, None, None, None)
+        entry = (checked.entry_mode(mode).encode(), checked.oid(oid).encode())
+        staging.unmerged.append((*entry, b"%d" % checked.stage(stage), checked.path(path)))
+    staging.intended = [checked.path(path) for path in _list(record.get("intended"), "intended paths")]
     return staging

@@ -193,14 +193,24 @@ def set_modes(
         plain = (0o777 if path.endswith(b"/") or path in executable else 0o666) & ~umask
         mode = plain if given is None else given
         try:
+            if leads_through_link(repository, path.rstrip(b"/")):
+                continue  # verification names it
             if not os.path.islink(full) and stat.S_IMODE(os.lstat(full).st_mode) != mode:
                 os.chmod(full, mode)
         except FileNotFoundError:
             continue  # verification names it
 
 
+def leads_through_link(repository: Repository, path: bytes) -> bool:
+    """Whether a directory on the way to the path is a link, so that what is meant is somewhere else."""
+    parts = path.split(b"/")
+    return any(os.path.islink(repository.at(b"/".join(parts[:count]))) for count in range(1, len(parts)))
+
+
 def mode_of(repository: Repository, path: bytes) -> int | None:
     """The permission bits of a path; None where there is none."""
+    if leads_through_link(repository, path.rstrip(b"/")):
+        return None
     try:
         return stat.S_IMODE(os.lstat(repository.at(path.rstrip(b"/"))).st_mode)
     except OSError:
@@ -208,9 +218,18 @@ def mode_of(repository: Repository, path: bytes) -> int | None:
 
 
 def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
-    """Make empty directories."""
+    """Make empty directories; one whose place is taken is left, and verification names it."""
     for path in paths:
-        os.makedirs(repository.at(path), exist_ok=True)
+        parts = path.split(b"/")
+        for count in range(1, len(parts) + 1):
+            full = repository.at(b"/".join(parts[:count]))
+            if os.path.islink(full):
+                break
+            try:
+                os.mkdir(full)
+            except FileExistsError:
+                if not os.path.isdir(full):
+                    break
 
 
 def remove_directories(repository: Repository, paths: Iterable[bytes]) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import re
 
+from gitckpt.errors import GitFailed
 from gitckpt.repo.gateway import split
 from gitckpt.repo.journal import EMPTY_TREE
+from gitckpt.repo.private import clear, is_plain_file
 from gitckpt.repo.repository import EMPTY_BLOB
 
 TYPE_CHECKING = False
@@ -59,6 +61,10 @@ def copy_index(source: bytes, target: bytes) -> bool:
     Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a
     word."""
     temporary = b"%s.%d" % (target, os.getpid())
+    if not is_plain_file(target):
+        clear(target)
+    if os.path.lexists(source) and not os.path.isfile(source):
+        raise GitFailed(f"{os.fsdecode(source)!r} is no file", "git status says what is wrong with the staging area")
     try:
         with open(source, "rb") as reader, open(temporary, "wb") as writer:
             status = os.fstat(reader.fileno())
@@ -112,7 +118,8 @@ def _intended(git: Git, entries: Iterable[bytes], empty: bytes) -> list[bytes]:
     if not candidates:
         return []
     found = []
-    output = git.run("ls-files", "-z", "-s", "--debug", "--", *candidates[:1000])
+    few = candidates if len(candidates) <= 1000 else []
+    output = git.run("ls-files", "-z", "-s", "--debug", "--", *few)
     for match in re.finditer(rb"\t([^\0]+)\0(?:  .*\n){4}.*flags: ([0-9a-f]+)\n", output):
         if int(match[2], 16) & INTENT_TO_ADD:
             found.append(match[1])
@@ -147,7 +154,7 @@ def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
 
 def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]:
     rows = []
-    fields = split(git.run("diff-tree", "-r", "-z", "--no-renames", before, after))
+    fields = split(git.run("diff-tree", "-r", "-z", "--no-renames", "--end-of-options", before, after))
     for head, path in zip(fields[::2], fields[1::2], strict=True):
         _, mode, _, oid, status = head.lstrip(b":").split(b" ")
         rows.append(b"0 %s\t%s\0" % (null, path) if status == b"D" else b"%s %s 0\t%s\0" % (mode, oid, path))

@@ -6,6 +6,7 @@ import hashlib
 import os
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.checked import safe
 from gitckpt.repo.gateway import split
 from gitckpt.repo.staging import copy_index, remove_entries
 
@@ -48,7 +49,7 @@ class Change:
 def changes(git: Git, before: str, after: str) -> list[Change]:
     """All paths that differ. Raises Damaged where a tree cannot be read."""
     try:
-        output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", before, after)
+        output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options", before, after)
     except GitFailed as error:
         raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
     return list(_changes(split(output)))
@@ -57,20 +58,20 @@ def changes(git: Git, before: str, after: str) -> list[Change]:
 def _changes(fields: Sequence[bytes]) -> Iterator[Change]:
     for head, path in zip(fields[::2], fields[1::2], strict=True):
         old_mode, new_mode, old_oid, new_oid, status = head.lstrip(b":").split(b" ")
-        yield Change(status.decode()[:1], old_mode, new_mode, old_oid, new_oid, path)
+        yield Change(status.decode()[:1], old_mode, new_mode, old_oid, new_oid, safe(path))
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     """Path → (mode, object id) of every file in a tree. Raises Damaged where it cannot be read."""
     try:
-        output = git.run("ls-tree", "-r", "-z", "--full-tree", tree)
+        output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
         raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
     found = {}
     for entry in split(output):
         head, _, path = entry.partition(b"\t")
         mode, _, oid = head.split(b" ")
-        found[path] = (mode, oid)
+        found[safe(path)] = (mode, oid)
     return found
 
 

@@ -45,12 +45,14 @@ class Situation:
     """What the plan depends on, besides the differences.
 
     `blocked` maps paths that cannot be held by the safety snapshot, and so cannot be overwritten, to the reason.
-    `ignored` are paths that the target's own rules ignore. `touched` are paths changed since the last recorded event.
+    `ignored` are paths that the target's own rules ignore, `unheld` maps those that its snapshot did not hold to the
+    reason. `touched` are paths changed since the last recorded event.
     `uncovered` maps what the safety snapshot does not hold and no step touches to the reason. Modes are permission bits
     by path; a directory ends in `/`."""
 
     blocked: Mapping[bytes, str] = field(default_factory=dict)
     ignored: Collection[bytes] = ()
+    unheld: Mapping[bytes, str] = field(default_factory=dict)
     touched: Collection[bytes] = ()
     uncovered: Mapping[bytes, str] = field(default_factory=dict)
     modes_now: Mapping[bytes, int] = field(default_factory=dict)
@@ -110,12 +112,24 @@ def _step(difference: Difference, situation: Situation) -> Step:
     if difference.status == "D":
         if path in situation.ignored:
             return Step("leave", path, "ignored by the rules of the target: it may have been there all along", touched)
+        above = _at_or_above(path, situation.unheld)
+        if above is not None:
+            return Step("leave", path, f"the target did not hold what was there: {situation.unheld[above]}", touched)
         return Step("delete", path, "newer than the target", touched)
     if difference.status == "A":
         return Step("restore", path, "missing now", touched)
     if not difference.content_changed:
         return Step("mode", path, "the executable bit", touched)
     return Step("restore", path, "of another kind now" if difference.status == "T" else "changed since", touched)
+
+
+def _at_or_above(path: bytes, paths: Collection[bytes]) -> bytes | None:
+    """The path itself or a directory above it that is among `paths`."""
+    while path:
+        if path in paths:
+            return path
+        path = path.rpartition(b"/")[0]
+    return None
 
 
 def _changed_modes(situation: Situation) -> list[bytes]:

@@ -25,7 +25,7 @@ class Operations:
 
 def is_operation(event: Event) -> bool:
     """Whether the event changed the work tree: a rollback, an undo, a redo, or a retry that put the files back."""
-    return event.kind in ("rollback", "retry") and "rollback" in event.document
+    return event.kind in ("rollback", "retry") and isinstance(event.document.get("rollback"), dict)
 
 
 def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Operations:
@@ -33,14 +33,17 @@ def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Op
     (session, line)."""
     state = Operations()
     lines = set(opened)
-    for event in events:
-        if event.kind in ("rollback", "retry") and is_operation(event):
+    found = [event for event in events if event.kind in ("rollback", "retry") and is_operation(event)]
+    # one that was begun and ended by another is no operation of its own, though its line has the same name
+    ended = {event.document["rollback"].get("ends") for event in found}
+    for event in found:
+        if event.commit not in ended:
             _take(state, event, lines)
     return state
 
 
 def _take(state: Operations, event: Event, lines: set[tuple[str, str]]) -> None:
-    opens = event.opens or {}
+    opens = event.opens if isinstance(event.opens, dict) else {}
     if (opens.get("session"), opens.get("line")) not in lines:
         # one that was begun before and superseded since is no longer in the way
         state.interrupted = event
