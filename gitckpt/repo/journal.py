@@ -91,7 +91,7 @@ class Journal:
             output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
             raise Damaged(
-                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
+                f"the history of a session cannot be read: {error}", "git fsck names what is missing"
             ) from error
         return _events(output)
 

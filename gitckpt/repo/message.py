@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 #: read.
 HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next")
 
+#: What helps where one record is damaged.
+OTHERS = "gitckpt log shows the others"
+
 #: Columns of a subject; a longer one is cut.
 SUBJECT = 100
 
@@ -111,7 +114,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     subject, _, text = message.partition("\n\n")
     if subject.rstrip() == ROOT:
         return None
-    header = _header(text)
+    header = _readable_header(text)
     if not (_is_number(header.get("gitckpt")) and header.get("kind") and _is_number(header.get("seq"))):
         return Event(
             kind="unreadable", session="", line="", seq=0, at="", subject=subject, commit=commit, parents=parents
@@ -123,6 +126,18 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
         flag=header.get("flag", ""), next=header.get("next", ""),
         commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
+
+
+def _readable_header(text: str) -> dict[str, str]:
+    """The header, or {} where it is none: a list shows such an event as unreadable."""
+    try:
+        return _header(text)
+    except ValueError:
+        return {}
+    except Exception as error:
+        if type(error).__module__.startswith("yaml"):
+            return {}
+        raise
 
 
 def _header(text: str) -> dict[str, str]:
@@ -143,10 +158,7 @@ def _is_number(text: str | None) -> bool:
 def _unquote(value: str) -> str:
     import yaml
 
-    try:
-        return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
-    except (yaml.YAMLError, ValueError):
-        return value
+    return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
 
 
 def load(text: str) -> dict[str, Any]:
@@ -156,14 +168,18 @@ def load(text: str) -> dict[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         # nothing that we write has an alias; a few lines of them can stand for more than any memory
-        if any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
-            raise Damaged("the record of a checkpoint has YAML aliases in it, which gitckpt never writes")
+        if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
+            raise Damaged(
+                "the record of a checkpoint has YAML aliases in it, which gitckpt never writes",
+                OTHERS,
+            )
         document = yaml.load(text, Loader=loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise Damaged(f"the record of a checkpoint is no YAML that can be read: {error}") from error
+        raise Damaged(f"the record of a checkpoint is no YAML that can be read: {error}", OTHERS) from error
     if not isinstance(document, dict):
-        raise Damaged("the record of a checkpoint is no mapping")
-    _check_shape(document)
+        raise Damaged("the record of a checkpoint is no mapping", OTHERS)
+    if document.get("gitckpt") == FORMAT:
+        _check_shape(document)
     if document.get("gitckpt") == FORMAT and isinstance(document.get("fields"), dict):
         document["fields"] = _with_header_fields(document)
     return document
@@ -182,7 +198,7 @@ def _check_shape(document: dict[str, Any]) -> None:
     if rows and not (isinstance(rows, list) and all(isinstance(row, dict) and "path" in row for row in rows)):
         wrong.append("coverage")
     if wrong:
-        raise Damaged(f"the record of a checkpoint has a wrong form in {', '.join(wrong)}")
+        raise Damaged(f"the record of a checkpoint has a wrong form in {', '.join(wrong)}", OTHERS)
 
 
 def _with_header_fields(document: dict[str, Any]) -> dict[str, Any]:

@@ -51,7 +51,7 @@ def changes(git: Git, before: str, after: str) -> list[Change]:
     try:
         output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options", before, after)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
     return list(_changes(split(output)))
 
 
@@ -66,7 +66,7 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     try:
         output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
     found = {}
     for entry in split(output):
         head, _, path = entry.partition(b"\t")
@@ -125,7 +125,7 @@ def tree_of(git: Git, commit: str) -> str:
     call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
     tree = call.wait().decode().strip()
     if call.status or not tree:
-        raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "gitckpt verify names what is missing")
+        raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "git fsck names what is missing")
     return tree
 
 
@@ -189,7 +189,7 @@ def _sizes(raw: Git, oids: list[bytes]) -> list[int]:
 def _missing(oid: bytes) -> Damaged:
     return Damaged(
         f"object {oid.decode()} of the checkpoint is missing or damaged",
-        "nothing was changed; gitckpt verify names all that is missing",
+        "nothing was changed; git fsck names all that is missing",
     )
 
 

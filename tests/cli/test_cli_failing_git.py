@@ -1,0 +1,222 @@
+"""Git failing at its N-th call, and a disk without room: nothing of the user's is lost, and the next command works."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from commandline import Answer, Bytes, Place, checkpoint
+
+#: Counts the calls that $PATTERN matches, by files that only one call can make, and fails at call $FAIL.
+COUNTING = """
+case " $* " in $PATTERN) ;; *) exec "$GIT" "$@";; esac
+set -C
+n=1
+until true 2>/dev/null >"$CALLS/$n"; do n=$((n + 1)); done
+if [ "$n" = "$FAIL" ]; then
+    : >"$CALLS/failed"
+    echo "fatal: call $n fails" >&2
+    exit 128
+fi
+"""
+
+
+class Failing(NamedTuple):
+    """A command, what precedes it, and what holds when it succeeded."""
+
+    args: tuple[str, ...]
+    stdin: str
+    before: Callable[[Place], object]
+    done: Callable[[Place, Bytes], None]
+
+
+def recorded_as(id: str) -> Callable[[Place, Bytes], None]:
+    """The checkpoint is on record with the work tree as it is, which was not touched."""
+
+    def check(place: Place, before: Bytes) -> None:
+        assert place.bytes() == before
+        assert place.ok("diff", id) == (0, b"", "")
+
+    return check
+
+
+def at_c1(place: Place, before: Bytes) -> None:
+    assert (place.read("a.txt"), sorted(place.path.glob("new*"))) == ("a at C1\n", [place.path / "new1.txt"])
+
+
+def at_work(place: Place, before: Bytes) -> None:
+    assert (place.read("a.txt"), place.read("mine.txt")) == ("by hand\n", "mine\n")
+
+
+COMMANDS = {
+    "record": Failing(("record",), checkpoint("4"), lambda place: None, recorded_as("C4")),
+    "save": Failing(
+        ("save",), "", lambda place: shutil.rmtree(place.path / ".git" / "gitckpt"), recorded_as("C4")
+    ),
+    "rollback": Failing(("rollback", "C1"), "", lambda place: None, at_c1),
+    "undo": Failing(("undo",), "", lambda place: place.ok("rollback", "C1"), at_work),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def worked(recorded_template: Place, tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """After C3 a person has edited a file and added one."""
+    place = recorded_template.copy(tmp_path_factory.mktemp("worked") / "work")
+    place.write("a.txt", "by hand\n")
+    place.write("mine.txt", "mine\n")
+    return place
+
+
+def users(place: Place) -> dict[str, str]:
+    return {**place.users(), "index": place.git("ls-files", "--stage")}
+
+
+def fails(place: Place, number: int, command: Failing, pattern: str = "*") -> bool:
+    """Run the command with the call `number` of a kind failing, and see what is left; whether there was such a call."""
+    command.before(place)
+    before, theirs = place.bytes(), users(place)
+    calls = place.path.parent / "calls"
+    calls.mkdir()
+    env = place.before_git(COUNTING) | {"CALLS": str(calls), "FAIL": str(number), "PATTERN": pattern}
+    answer = place.run(*command.args, stdin=command.stdin, env=env)
+    assert users(place) == theirs
+    assert_told(answer)
+    if answer.status == 0:
+        command.done(place, before)
+    else:
+        assert_recovers(place, before, command)
+    assert place.ok("save", "-m", "the next command").err == ""
+    return (calls / "failed").exists()
+
+
+def assert_told(answer: Answer) -> None:
+    assert answer.status in (0, 1, 3, 4, 5) and "Traceback" not in answer.err
+    assert answer.status == 0 or answer.err.startswith("gitckpt: ")
+
+
+def assert_recovers(place: Place, before: Bytes, command: Failing) -> None:
+    """Either nothing happened, or it is named and can be taken back, or it is done and can be undone."""
+    if place.json("status")["interrupted"]:
+        place.ok("rollback", "--abort")
+    elif place.bytes() != before:
+        command.done(place, before)
+        place.ok("redo" if command.args == ("undo",) else "undo")
+    assert place.bytes() == before
+
+
+#: For each command, the kinds of call whose first one fails.
+KINDS = {
+    "record": ("update-index", "update-ref"),
+    "save": ("update-index", "write-tree", "config"),
+    "rollback": ("update-index", "diff-files", "read-tree -m", "update-ref", "symbolic-ref", "cat-file"),
+    "undo": ("update-index", "read-tree -m", "update-ref"),
+}
+
+
+@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in KINDS.items() for kind in kinds])
+def test_a_call_of_git_fails(worked: Place, tmp_path: Path, name: str, kind: str) -> None:
+    assert fails(worked.copy(tmp_path / "here" / "work"), 1, COMMANDS[name], f"* {kind} *")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_each_call_of_git_fails(worked: Place, tmp_path: Path, name: str) -> None:
+    number = 1
+    while fails(worked.copy(tmp_path / str(number) / "work"), number, COMMANDS[name]):
+        number += 1
+    assert number > 10
+
+
+# -- no room on the disk
+
+
+@contextmanager
+def small_disk(directory: Path) -> Iterator[Path]:
+    """A file system of 3 MiB, where one may be mounted."""
+    directory.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(directory)]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        yield directory
+    finally:
+        subprocess.run(["umount", "-l", str(directory)], check=True)
+
+
+@contextmanager
+def room(disk: Path, size: int) -> Iterator[None]:
+    """Leave so many bytes free."""
+    filler = disk / "filler"
+    status = os.statvfs(disk)
+    with filler.open("wb") as file:
+        file.write(b"x" * max(status.f_bavail * status.f_bsize - size, 0))
+    yield
+    filler.unlink()
+
+
+def assert_survives(place: Place, command: list[str], size: int) -> Answer:
+    before, theirs = place.bytes(), users(place)
+    with room(place.path.parent, size):
+        answer = place.run(*command)
+        assert_told(answer)
+        assert place.ok("log").err == ""
+        if answer.status:
+            assert place.bytes() == before
+    assert users(place) == theirs
+    return answer
+
+
+def test_a_full_disk_is_told_and_the_next_command_works(worked: Place, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        place = worked.copy(disk / "work")
+        for number, size in enumerate((0, 4096, 8192)):
+            place.write("a.txt", f"new words {number}\n" * 2000)
+            assert assert_survives(place, ["save"], size).status in (3, 4)
+            place.ok("save")
+            place.write("a.txt", f"newer words {number}\n" * 2000)
+            assert assert_survives(place, ["rollback", "C1"], size).status in (3, 4)
+        assert place.ok("rollback", "C1").out.endswith("verified\n")
+
+
+def test_on_a_full_disk_the_agent_runs(worked: Place, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        place = worked.copy(disk / "work")
+        for size in (0, 4096, 8192):
+            with room(disk, size):
+                answer = place.run("wrap", "--", "sh", "-c", "echo hello; exit 5")
+                assert (answer.status, answer.out, "NOT recorded" in answer.err) == (5, "hello\n", True)
+
+
+def test_a_rollback_that_runs_out_of_room_can_be_taken_back_or_finished(worked: Place, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        place = worked.copy(disk / "work")
+        place.write("large.txt", "a line like any other\n" * 40_000)
+        place.ok("record", stdin=checkpoint("4"))
+        (place.path / "large.txt").unlink()
+        before = place.bytes()
+        for command in ("--abort", "--continue"):
+            with room(disk, 200_000):
+                assert place.run("rollback", "C4").status in (3, 4)
+            assert place.json("status")["interrupted"] == "rollback to run/C4"
+            place.ok("rollback", command)
+            assert (place.bytes() == before) is (command == "--abort")
+        assert place.read("large.txt").count("\n") == 40_000
+
+
+def test_where_no_file_may_grow_large_that_is_told(worked: Place, tmp_path: Path) -> None:
+    place = worked.copy(tmp_path / "work")
+    place.write("large.bin", os.urandom(300_000))
+    before, theirs = place.bytes(), users(place)
+    limit: dict[str, Any] = {"largest_file": 100_000}
+    answer = place.bound("save", **limit)
+    assert_told(answer)
+    assert (answer.status, place.bytes(), users(place)) == (4, before, theirs)
+    assert place.bound("wrap", "--", "sh", "-c", "exit 5", **limit).status == 5
+    place.ok("save")
+    assert place.ok("diff") == (0, b"", "")

@@ -1,0 +1,65 @@
+"""Surroundings that no test can feel: no `GIT_*` variable, no configuration and no home of the caller's; one umask.
+
+A repository is made once and copied for each test that asks for one."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import hypothesis
+import pytest
+from project import Project, create_template
+
+hypothesis.settings.register_profile("suite", deadline=None, database=None)
+hypothesis.settings.load_profile("suite")
+
+#: Variables that git, or gitckpt, looks at.
+FOREIGN = ("GIT_", "GITCKPT_", "XDG_", "LC_", "SSH_")
+FOREIGN_NAMES = ("EMAIL", "PAGER", "EDITOR", "VISUAL", "LANGUAGE", "NO_COLOR", "COLUMNS")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def hermetic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The same environment wherever the suite runs."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):
+            if name.startswith(FOREIGN) or name in FOREIGN_NAMES:
+                patch.delenv(name)
+        patch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        patch.setenv("LC_ALL", "C.UTF-8")
+        before = os.umask(0o022)
+        yield
+        os.umask(before)
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home directory for this test alone, with no configuration in it."""
+    directory = tmp_path / "home"
+    directory.mkdir()
+    monkeypatch.setenv("HOME", str(directory))
+    return directory
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository that others are copies of."""
+    return create_template(tmp_path_factory.mktemp("template") / "project")
+
+
+@pytest.fixture
+def project(template: Path, home: Path, tmp_path: Path) -> Project:
+    """A repository with one commit, to be worked in, and its user's empty home."""
+    return Project.copy(template, tmp_path / "project")
+
+
+@pytest.fixture
+def scratch() -> Iterator[Path]:
+    """A directory with a short name, for what has a limit on its length."""
+    directory = Path(tempfile.mkdtemp(prefix="g"))
+    yield directory
+    shutil.rmtree(directory, ignore_errors=True)

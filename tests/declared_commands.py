@@ -1,0 +1,38 @@
+"""The command line as `gitckpt.cli.app` declares it, read from its functions."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import NamedTuple, get_args, get_type_hints
+
+from typer.models import OptionInfo
+
+from gitckpt.cli.app import app
+
+
+class Parameter(NamedTuple):
+    """One parameter of a command: its name in Python, its type, and its names as an option, none for an argument."""
+
+    name: str
+    kind: type
+    options: tuple[str, ...]
+
+
+def commands() -> dict[str, list[Parameter]]:
+    """Command → its parameters."""
+    functions = [command.callback for command in app.registered_commands]
+    return {function.__name__: _parameters(function) for function in functions if function is not None}
+
+
+def _parameters(function: Callable[..., object]) -> list[Parameter]:
+    hints = get_type_hints(function, include_extras=True)
+    return [_parameter(name, *get_args(hints[name])) for name in inspect.signature(function).parameters]
+
+
+def _parameter(name: str, annotated: type, told: object) -> Parameter:
+    kind = next(kind for kind in (*get_args(annotated), annotated) if kind is not type(None))
+    if not isinstance(told, OptionInfo):
+        return Parameter(name, kind, ())
+    # inside Annotated typer's first positional argument, a name of the option, counts as the default
+    return Parameter(name, kind, (str(told.default), *(told.param_decls or ())))

@@ -1,0 +1,185 @@
+"""Undo and redo: exactly, in any number, also after new work."""
+
+from __future__ import annotations
+
+import pytest
+from project import Project
+
+from gitckpt.errors import Refused
+from gitckpt.repo.journal import Journal
+
+
+def states(project: Project, count: int) -> list[dict[str, object]]:
+    """So many checkpoints, and what the work tree was at each."""
+    pictures = []
+    for number in range(1, count + 1):
+        project.write("src/app.py", f"{number}\n")
+        project.write(f"file-{number}", "x", 0o600)
+        project.checkpoint(f"C{number}", session="s")
+        pictures.append(dict[str, object](project.disk()))
+    return pictures
+
+
+def test_undo_is_exact(project: Project) -> None:
+    states(project, 2)
+    project.write("by hand", "never recorded\n", 0o755)
+    project.link("link", "nowhere")
+    (project.root / "empty").mkdir()
+    project.remove("README.md")
+    before = project.disk(), project.staged(), project.status()
+    project.roll_back("C1")
+    project.undo()
+    assert (project.disk(), project.staged(), project.status()) == before
+
+
+def test_undo_is_exact_after_new_work(project: Project) -> None:
+    _, before = states(project, 2)
+    project.roll_back("C1")
+    project.write("src/app.py", "new work\n")
+    project.checkpoint("C3")
+    project.write("unrecorded", "new work\n")
+    after = project.disk()
+    project.undo()
+    assert project.disk() == before
+    project.redo()
+    assert project.disk() == after
+
+
+def test_a_chain_of_undos_and_redos(project: Project) -> None:
+    one, two, three, four = states(project, 4)
+    for name in ("C1", "C3", "C2"):
+        project.roll_back(name)
+    for expected in (three, one, four):
+        project.undo()
+        assert project.disk() == expected
+    with pytest.raises(Refused):
+        project.undo()
+    for expected in (one, three, two):
+        project.redo()
+        assert project.disk() == expected
+    with pytest.raises(Refused):
+        project.redo()
+    project.undo()
+    assert project.disk() == three
+
+
+def test_a_new_rollback_ends_what_can_be_redone(project: Project) -> None:
+    states(project, 3)
+    project.roll_back("C1")
+    project.undo()
+    project.roll_back("C2")
+    with pytest.raises(Refused) as caught:
+        project.redo()
+    assert (str(caught.value), caught.value.hint) == (
+        "there is no undo to take back in this work tree",
+        "gitckpt undo takes back a rollback",
+    )
+
+
+def test_nothing_to_undo(project: Project) -> None:
+    states(project, 1)
+    before = project.disk(), project.of_the_user(), project.git("for-each-ref", "refs/gitckpt")
+    with pytest.raises(Refused) as caught:
+        project.undo()
+    assert (str(caught.value), caught.value.hint) == (
+        "there is no rollback to undo in this work tree",
+        "gitckpt log shows what is on record",
+    )
+    assert (project.disk(), project.of_the_user(), project.git("for-each-ref", "refs/gitckpt")) == before
+
+
+def test_it_is_all_on_record(project: Project) -> None:
+    states(project, 2)
+    project.roll_back("C1")
+    project.undo()
+    project.redo()
+    events = Journal(project.repository()).session("s").events
+    told = [(e.kind, e.line, e.subject) for e in events if e.kind == "rollback"]
+    assert told == [
+        ("rollback", "main", "rollback to s/C1: 2 paths"),
+        ("rollback", "rollback-2", "undo of rollback to C1"),
+        ("rollback", "undo-3", f"redo of undo to {events[3].commit[:12]}"),
+    ]
+
+
+def test_undo_of_some_paths_touches_no_others(project: Project) -> None:
+    states(project, 2)
+    project.roll_back("C1", paths=(b"src",))
+    project.write("file-2", "new work\n")
+    project.undo()
+    assert (project.read("src/app.py"), project.read("file-2")) == (b"2\n", b"new work\n")
+
+
+def test_undo_of_a_rollback_that_left_a_path(project: Project) -> None:
+    project.write("data", "at C1\n")
+    project.write("src/app.py", "at C1\n")
+    project.checkpoint("C1")
+    project.remove("data")
+    project.write("data/only.log", "ignored\n")
+    project.write("src/app.py", "later\n")
+    before = project.disk()
+    project.roll_back("C1", keep=True)
+    project.undo()
+    assert project.disk() == before
+
+
+def test_undo_of_what_was_deleted_brings_all_of_it(project: Project) -> None:
+    project.checkpoint("C1")
+    project.write("binary", bytes(range(256)) * 100)
+    project.write("tool", "#!/bin/sh\n", 0o755)
+    project.write("odd \udcff\n name", "x", 0o600)
+    project.write("deep/er/and/deeper", "x")
+    project.link("deep/link", "er")
+    before = project.disk()
+    project.roll_back("C1")
+    assert "binary" not in project.disk()
+    project.undo()
+    assert project.disk() == before
+
+
+def test_undo_brings_back_a_deletion_of_a_tracked_file_that_a_rule_ignores(project: Project) -> None:
+    """It is tracked, so a rule does not say that it may have been there all along."""
+    project.write("kept.log", "tracked though ignored\n")
+    project.git("add", "-f", "kept.log")
+    project.commit("with a log")
+    project.checkpoint("C1")
+    project.remove("kept.log")
+    before = project.disk()
+    project.roll_back("C1")
+    assert project.read("kept.log") == b"tracked though ignored\n"
+    project.undo()
+    assert project.disk() == before
+
+
+def test_undo_takes_away_what_the_rollback_had_brought_though_a_newer_rule_ignores_it(project: Project) -> None:
+    """The rollback put it where nothing was, so it had not been there all along."""
+    project.write("dist/bundle.js", "built\n")
+    project.checkpoint("C1")
+    project.remove("dist")
+    project.write(".gitignore", "dist/\n")
+    before = project.disk()
+    project.roll_back("C1")
+    assert project.read("dist/bundle.js") == b"built\n"
+    project.undo()
+    assert project.disk() == before
+
+
+def test_undo_leaves_no_empty_shell_above_an_empty_directory(project: Project) -> None:
+    (project.root / "a" / "b" / "empty").mkdir(parents=True)
+    project.checkpoint("C1")
+    project.remove("a")
+    before = project.disk()
+    project.roll_back("C1")
+    assert (project.root / "a" / "b" / "empty").is_dir()
+    project.undo()
+    assert project.disk() == before
+
+
+def test_work_trees_undo_their_own(project: Project) -> None:
+    project.git("worktree", "add", "-q", "-b", "side", str(project.root.parent / "linked"))
+    linked = Project(project.root.parent / "linked")
+    linked.checkpoint("C1")
+    states(project, 2)
+    project.roll_back("C1")
+    with pytest.raises(Refused, match="no rollback to undo in this work tree"):
+        linked.undo()

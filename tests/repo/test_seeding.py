@@ -1,0 +1,240 @@
+"""The private index begins as the user's, and trusts of it only what is sure to be as on disk."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from observation import files_on_disk
+from project import Project
+
+from gitckpt.repo import index
+
+
+def test_an_edit_of_the_same_size_in_the_same_second_is_never_missed(home: Path, tmp_path: Path) -> None:
+    """Git compares the entry's time with that of the index file: a copy with a new time would lose the edit."""
+    missed = []
+    for attempt in range(10):
+        project = Project.create(tmp_path / f"race-{attempt}")
+        project.write("a", "one\n")
+        before = (project.root / "a").stat().st_mtime_ns
+        project.git("add", "a")
+        project.write("a", "two\n")
+        os.utime(project.root / "a", ns=(before, before))
+        held = project.held(project.snapshot().tree)
+        if held != {"a": ("100644", b"two\n")}:
+            missed.append(held)
+    assert missed == []
+
+
+def test_the_same_edit_between_two_snapshots_is_never_missed(project: Project) -> None:
+    project.write("a", "one\n")
+    project.snapshot()
+    for content in (b"two\n", b"six\n", b"ten\n"):
+        project.write("a", content)
+        assert project.held(project.snapshot().tree)["a"] == ("100644", content)
+
+
+def doubted(project: Project) -> set[str]:
+    """The entries of a fresh private index that are to be read again."""
+    tree = project.tree()
+    index.seed(tree.repository, tree.raw)
+    return set(tree.raw.text("diff-files", "--name-only").splitlines())
+
+
+def test_files_that_have_not_changed_are_not_read_again(project: Project) -> None:
+    assert doubted(project) == set()
+    project.write("README.md", "changed\n")
+    assert doubted(project) == {"README.md"}
+
+
+def test_only_line_ends_that_were_converted_are_read_again(project: Project) -> None:
+    project.git("config", "core.autocrlf", "true")
+    project.write("crlf.txt", "one\r\n")
+    project.write("lf.txt", "one\n")
+    project.git("add", "crlf.txt", "lf.txt")
+    assert doubted(project) == {"crlf.txt"}
+
+
+FILTERED = ("* filter=f\n", {"filter.f.clean": "tr a-z n-za-m", "filter.f.smudge": "tr a-z n-za-m"}, b"same size\n")
+LINE_ENDS = ("* text=auto\n", {}, b"one\r\ntwo\r\n")
+
+
+@pytest.mark.parametrize(
+    ("where", "attributes", "settings", "content"),
+    [
+        (".gitattributes", *FILTERED),
+        (".gitattributes", *LINE_ENDS),
+        (".gitattributes", "* text\n", {}, b"one\r\ntwo\r\n"),
+        (".gitattributes", "* eol=crlf\n", {}, b"one\r\ntwo\r\n"),
+        (".gitattributes", "* crlf\n", {}, b"one\r\ntwo\r\n"),
+        (".gitattributes", "* ident\n", {}, b"$Id: abc $\n"),
+        (".gitattributes", "* text working-tree-encoding=UTF-16\n", {}, "wörtlich\n".encode("utf-16")),
+        ("", "", {"core.autocrlf": "true"}, b"one\r\ntwo\r\n"),
+        ("", "", {"core.autocrlf": "input"}, b"one\r\ntwo\r\n"),
+        *((where, *case) for where in ("src/.gitattributes", ".git/info/attributes", "../home/.config/git/attributes")
+          for case in (FILTERED, LINE_ENDS)),
+        ("../home/named", "* filter=f\n", FILTERED[1] | {"core.attributesFile": "~/named"}, FILTERED[2]),
+    ],
+)  # fmt: skip
+def test_an_entry_whose_blob_is_not_the_file_is_read_again(
+    project: Project, where: str, attributes: str, settings: dict[str, str], content: bytes
+) -> None:
+    for key, value in settings.items():
+        project.git("config", "--global", key, value)
+    if where:
+        project.write(where, attributes)
+    project.write("src/converted.txt", content)
+    project.git("add", "src/converted.txt")
+    os.utime(project.root / "src/converted.txt", ns=(10**18, 10**18))
+    project.git("update-index", "-q", "--refresh")
+    assert project.git_bytes("cat-file", "blob", ":src/converted.txt") != content
+    assert project.git("diff-files", "--name-only", "src/converted.txt") == ""
+    assert project.held(project.snapshot().tree)["src/converted.txt"] == ("100644", content)
+
+
+@pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree", "both", "fsmonitor-valid"])
+def test_a_flag_that_tells_git_not_to_look_is_not_believed(project: Project, flag: str) -> None:
+    for name in ("assume-unchanged", "skip-worktree") if flag == "both" else (flag,):
+        project.git("update-index", f"--{name}", "src/app.py")
+    before = project.staged()
+    project.write("src/app.py", "local\n")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+    project.write("src/app.py", "later\n")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+    assert project.staged() == before
+
+
+def test_an_assumed_unchanged_file_that_is_gone_is_gone(project: Project) -> None:
+    project.git("update-index", "--assume-unchanged", "src/app.py")
+    project.remove("src/app.py")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_paths_outside_a_sparse_checkout_stay_as_head_has_them(project: Project) -> None:
+    everything = files_on_disk(project.root)
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    assert not (project.root / "README.md").exists()
+    assert project.held(project.snapshot().tree) == everything
+
+
+def test_a_checkout_that_becomes_sparse_later_deletes_nothing(project: Project) -> None:
+    everything = files_on_disk(project.root)
+    project.snapshot()
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    project.write("src/app.py", "changed\n")
+    assert project.held(project.snapshot().tree) == everything | {"src/app.py": ("100644", b"changed\n")}
+
+
+@pytest.mark.parametrize("recorded_before", [False, True])
+def test_a_sparse_checkout_that_is_widened_is_looked_at_again(project: Project, recorded_before: bool) -> None:
+    if recorded_before:
+        project.snapshot()
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    project.snapshot()
+    project.git("sparse-checkout", "disable")
+    project.write("README.md", "edited after it came back\n")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_a_file_written_outside_the_sparse_checkout_is_content(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    project.snapshot()
+    project.write("README.md", "written by hand\n")
+    assert project.held(project.snapshot().tree)["README.md"] == ("100644", b"written by hand\n")
+
+
+def conflict(project: Project) -> None:
+    """A merge that stops: content in conflict, deleted here, deleted there, added by both."""
+    for path in ("both.txt", "ours-gone.txt", "theirs-gone.txt"):
+        project.write(path, "base\n")
+    project.commit("base")
+    project.git("checkout", "-q", "-b", "side")
+    project.write("both.txt", "side\n")
+    project.write("ours-gone.txt", "side\n")
+    project.write("added.txt", "side\n")
+    project.remove("theirs-gone.txt")
+    project.commit("side")
+    project.git("checkout", "-q", "main")
+    project.write("both.txt", "main\n")
+    project.write("theirs-gone.txt", "main\n")
+    project.write("added.txt", "main\n")
+    project.remove("ours-gone.txt")
+    project.commit("main")
+    project.git("merge", "side", ok=(1,))
+
+
+def test_unmerged_paths_are_recorded_as_they_are_on_disk(project: Project) -> None:
+    conflict(project)
+    snapshot = project.snapshot()
+    assert project.held(snapshot.tree) == files_on_disk(project.root)
+    assert b"<<<<<<<" in project.held(snapshot.tree)["both.txt"][1]
+
+
+def test_an_intention_to_add_is_no_empty_file(project: Project) -> None:
+    project.write("planned.txt", "content\n")
+    project.write("empty.txt", "")
+    project.git("add", "-N", "planned.txt", "empty.txt")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_a_path_that_is_staged_and_gone_is_not_in_the_work_tree(project: Project) -> None:
+    project.write("staged.txt", "staged\n")
+    project.git("add", "staged.txt")
+    project.remove("staged.txt")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_a_submodule_entry_is_no_content(project: Project) -> None:
+    oid = project.git("rev-parse", "HEAD")
+    project.git("update-index", "--add", "--cacheinfo", f"160000,{oid},module")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"core.splitIndex": "true"}, {"index.version": "4"}, {"core.untrackedCache": "true"}]
+)
+def test_any_form_of_index_can_be_the_seed(project: Project, settings: dict[str, str]) -> None:
+    for key, value in settings.items():
+        project.git("config", key, value)
+    project.write("staged.txt", "staged\n")
+    project.git("add", "staged.txt")
+    project.git("update-index", "--force-write-index")
+    project.write("src/app.py", "changed\n")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_without_an_index_all_is_new(project: Project) -> None:
+    (project.root / ".git" / "index").unlink()
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+@pytest.mark.parametrize("recorded_before", [False, True])
+def test_an_index_that_cannot_be_read_is_named_and_files_are_recorded(project: Project, recorded_before: bool) -> None:
+    if recorded_before:
+        project.snapshot()
+    project.write(".git/index", "no index\n")
+    snapshot = project.snapshot()
+    assert project.held(snapshot.tree) == files_on_disk(project.root)
+    assert snapshot.missing == {b".git/index": "the staging area cannot be read"}
+    assert project.read(".git/index") == b"no index\n"
+
+
+def test_before_the_first_commit(home: Path, tmp_path: Path) -> None:
+    project = Project.create(tmp_path / "new")
+    assert project.held(project.snapshot().tree) == {}
+    project.write("a", "a")
+    project.git("add", "a")
+    project.write("b", "b")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+
+
+def test_a_copied_repository_trusts_nothing_of_the_copy(project: Project, tmp_path: Path) -> None:
+    """A copy has other inodes; its private index came with it."""
+    project.snapshot()
+    copy = Project(shutil.copytree(project.root, tmp_path / "copy", symlinks=True))
+    copy.write("src/app.py", "changed\n")
+    assert copy.held(copy.snapshot().tree) == files_on_disk(copy.root)

@@ -1,0 +1,90 @@
+"""A process with all of gitckpt loaded, which forks for each command line it is asked to run.
+
+The command runs in a process, directory and environment of its own, as a person's would, without the third of a second
+that Python needs to import everything. A request is a line of JSON: `{"args", "cwd", "env", "stdin", "stdout",
+"stderr"}`, the last three paths of files, with `"unprivileged": true` where permission bits are to bind root too, and
+`"largest_file"` where no file may grow over so many bytes. It is answered by two lines: the process
+id at once, and the exit status in the end.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pkgutil
+import resource
+import signal
+import sys
+import traceback
+from importlib import import_module
+from typing import Any, NoReturn
+
+import gitckpt
+from gitckpt.__main__ import main
+
+#: Of <linux/prctl.h> and <linux/capability.h>.
+PR_CAPBSET_DROP, CAPABILITY_VERSION = 24, 0x20080522
+
+
+def load_everything() -> None:
+    for module in pkgutil.walk_packages(gitckpt.__path__, "gitckpt."):
+        if not module.name.endswith("__main__"):
+            import_module(module.name)
+
+
+def drop_capabilities() -> None:
+    """Neither this process nor, as it would otherwise, root's next one has a capability."""
+    libc = ctypes.CDLL(None)
+    for capability in range(64):
+        libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
+    libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)())
+
+
+def take_place(request: dict[str, Any]) -> None:
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(request["cwd"])
+    os.environ.clear()
+    os.environ.update(request["env"])
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
+        flags = os.O_RDONLY if descriptor == 0 else os.O_WRONLY | os.O_APPEND
+        opened = os.open(request[name], flags)
+        os.dup2(opened, descriptor)
+        os.close(opened)
+    if request.get("unprivileged"):
+        drop_capabilities()
+    if "largest_file" in request:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (request["largest_file"], request["largest_file"]))
+
+
+def run(request: dict[str, Any]) -> NoReturn:
+    status = 1  # as Python's own, where an exception is not caught
+    try:
+        take_place(request)
+        sys.argv = ["gitckpt", *request["args"]]
+        status = main()
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def serve() -> None:
+    load_everything()
+    buffer = b""
+    while chunk := os.read(0, 1 << 20):
+        buffer += chunk
+        while b"\n" in buffer:
+            line, _, buffer = buffer.partition(b"\n")
+            pid = os.fork()
+            if pid == 0:
+                run(json.loads(line))
+            os.write(1, b"%d\n" % pid)
+            os.write(1, b"%d\n" % os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+
+
+if __name__ == "__main__":
+    serve()
