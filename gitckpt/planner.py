@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from gitckpt.errors import Refused
 from gitckpt.repo import restore as disk
+from gitckpt.repo.branch import tip_of
 from gitckpt.repo.recorded import (
     recorded_empty,
     recorded_git,
@@ -44,6 +45,7 @@ class Prepared:
     modes: dict[bytes, int | None]
     staging: Staging | None = None
     staging_note: str = ""
+    branch_tip: str | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -91,6 +93,8 @@ class Planner:
             prepared.wanted_tree = with_changes(self.repository, self._raw, snapshot.tree, prepared.changes)
         prepared.modes = self._wanted_modes(prepared, situation)
         self._plan_staging(prepared)
+        if wish.wanted_head is not None:
+            prepared.branch_tip = tip_of(self.repository, wish.wanted_head.get("branch"))
         return prepared
 
     def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:

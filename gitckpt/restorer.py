@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gitckpt.errors import Negative, Refused
 from gitckpt.planner import Planner, Prepared
+from gitckpt.repo import branch as branches
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
 from gitckpt.repo.recorded import recorded_git, recorded_umask
@@ -80,6 +81,7 @@ class Restorer(Planner):
 
     def _check_head(self, prepared: Prepared) -> None:
         head, then = prepared.snapshot.head, recorded_git(prepared.wish.target)
+        branches.check_move(self.repository, head, prepared.wish.wanted_head or then)
         if prepared.wish.head is None and (head.operation, head.operation_state) != (
             then.get("operation"),
             then.get("operation_state"),
@@ -128,6 +130,9 @@ class Restorer(Planner):
         event.document["opens"] = opens
         event.document["rollback"] = self._intent(prepared)
         self.tree.draft(event, prepared.snapshot, here.lines)
+        if prepared.branch_tip and prepared.branch_tip not in event.parents:
+            # what the branch was at stays reachable, whichever branch HEAD is on now
+            event.parents = (*event.parents, prepared.branch_tip)
         self.tree.publish(event, prepared.snapshot, here.lines)
         if recorder is not None and recorder.session is here:
             here.add(event)
@@ -153,6 +158,8 @@ class Restorer(Planner):
             intent["safety"] = wish.safety
         if wish.ends:
             intent["ends"] = wish.ends
+        if wish.wanted_head is not None and wish.wanted_head.get("branch"):
+            intent["branch_was"] = {"name": wish.wanted_head["branch"], "commit": prepared.branch_tip}
         return intent
 
     def _session_of(self, id: str) -> Session:
@@ -227,9 +234,13 @@ class Restorer(Planner):
         wanted = prepared.wish.wanted_head
         if wanted is None:
             return ()
-        from gitckpt.repo.branch import move_head
-
-        return move_head(self.repository, prepared.snapshot.head, wanted, prepared.wish.target.ref)
+        why, head = prepared.wish.target.ref, prepared.snapshot.head
+        left = branches.move_head(self.repository, head, prepared.branch_tip, wanted, why)
+        other = prepared.wish.branch
+        if other and other["name"] != wanted.get("branch"):
+            now = branches.tip_of(self.repository, other["name"])
+            branches.set_branch(self.repository, other["name"], other["commit"], now, f"gitckpt: back to {why}")
+        return left
 
 
 def restore_for_retry(recorder: Recorder, retry: Event, target: Event) -> Event:

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 class Wish:
     """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
 
-    `ends` is the commit of the interrupted operation that this one finishes or takes back.
-
-    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD. `operation`
-    is rollback, undo, redo, retry, continue or abort; `safety` the commit that undo goes back to, where it is not this
-    operation's own event."""
+    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branch`
+    (`name`, `commit`) is one to be put back besides. `operation` is rollback, undo, redo, retry, continue or abort;
+    `safety` the commit that undo goes back to, where it is not this operation's own event; `ends` the commit of the
+    interrupted operation that this one finishes or takes back.
+    """
 
     target: Event
     scope: str = "staged"
@@ -39,6 +39,7 @@ class Wish:
     tree: Callable[[Snapshot], str] | None = None
     by_hand: tuple[str, ...] = ()
     head: dict[str, Any] | None = None
+    branch: dict[str, Any] | None = None
 
     @property
     def wanted_head(self) -> dict[str, Any] | None:
@@ -83,7 +84,15 @@ def _wish_back(done: Event, target: Event, operation: str) -> Wish:
     intent = done.document["rollback"]
     paths = tuple(checked.path(path) for path in intent.get("paths") or [])
     title = f"{operation} of {_named(done)}"
-    return Wish(target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation, title=title)
+    return Wish(
+        target,
+        intent["scope"],
+        paths,
+        keep=bool(intent.get("keep")),
+        operation=operation,
+        title=title,
+        branch=intent.get("branch_was"),
+    )
 
 
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:

@@ -59,11 +59,14 @@ def rollback(
             tree.close()
             return 0
         restorer.check(prepared)
-        if not yes and not json and not _confirmed(document):
-            restorer.release()
-            tree.close()
-            render.say("nothing was changed")
-            return 1
+        if not yes and not json and _is_asked():
+            if not _confirmed(document):
+                restorer.release()
+                tree.close()
+                render.say("nothing was changed")
+                return 1
+            # whoever was asked took his time; what he has agreed to must be what is done
+            prepared = _prepared_again(restorer, wish, document)
         outcome = restorer.apply(prepared)
     tree.close()
     _print_outcome(prepared, outcome, json=json, document=document)
@@ -131,10 +134,21 @@ def _print_plan(document: PlanDocument, *, json: bool) -> None:
         render.out(plan_lines(document, render.style()))
 
 
+def _is_asked() -> bool:
+    """Whether there is somebody to ask. Without a terminal the command line has said what it wants."""
+    return render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()
+
+
+def _prepared_again(restorer: Restorer, wish: Wish, shown: PlanDocument) -> Prepared:
+    """The plan made anew. Raises Refused where it is not the one that was shown."""
+    prepared = restorer.prepare(wish)
+    if plan_document(prepared.plan) != shown:
+        raise Refused("the work tree changed while you were asked; nothing was done", "run the command again")
+    return prepared
+
+
 def _confirmed(document: PlanDocument) -> bool:
-    """Show the plan and ask. Without a terminal there is nobody to ask, and the command line has said what it wants."""
-    if not (render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()):
-        return True
+    """Show the plan and ask."""
     render.out(plan_lines(document, render.style()))
     if not any(step["action"] != "leave" for step in document["steps"]):
         return True
@@ -152,7 +166,11 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
     target = prepared.wish.target
     name = target.id or ("start" if target.kind == "start" else target.commit[:12])
     paths = "1 path" if outcome.changed == 1 else f"{outcome.changed} paths"
-    told = {"undo": "undone: as before the rollback", "redo": "redone: as before the undo"}
+    told = {
+        "undo": "undone: as before the rollback",
+        "redo": "redone: as before the undo",
+        "abort": "taken back: as before the rollback",
+    }
     partly = " in part, as the hint says" if prepared.wish.tree is not None else ""
     render.out([f"{told.get(prepared.wish.operation, f'rolled back to {name}')}{partly}, {paths}, verified"])
     left = [step for step in prepared.plan.steps if step.action == "leave"]
@@ -166,8 +184,9 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
         render.say(f"commit no longer on the branch, kept by {outcome.event.ref}: {commit}")
     for command in prepared.plan.by_hand:
         render.say(f"by hand: {command}")
-    again = "redo" if prepared.wish.operation == "undo" else "undo"
-    render.say(f"to take it back: gitckpt {again}")
+    if prepared.wish.operation != "abort":
+        again = "redo" if prepared.wish.operation == "undo" else "undo"
+        render.say(f"to take it back: gitckpt {again}")
 
 
 def undo(*, json: bool = False, again: bool = False) -> int:

@@ -1,4 +1,4 @@
-"""Moving HEAD and a branch, as `--scope all` asks. Compare-and-swap, and the user's reflog tells it."""
+"""Moving HEAD and a branch, as `--scope all` asks. Compare-and-swap throughout, and the user's reflog tells it."""
 
 from __future__ import annotations
 
@@ -12,42 +12,61 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
 
-def move_head(repository: Repository, now: Head, then: dict[str, Any], why: str) -> tuple[str, ...]:
-    """Put HEAD, and the branch it was on, where the record `then` has them; the commits that this leaves behind, newest
-    first."""
+def tip_of(repository: Repository, branch: str | None) -> str | None:
+    """The commit that a branch is at; None where there is no such branch."""
+    if branch is None:
+        return None
+    call = repository.git.start("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
+    return call.wait().decode().strip() or None
+
+
+def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:
+    """Raise Refused or Damaged where HEAD cannot be put where the record `then` has it."""
     commit, branch = then.get("head"), then.get("branch")
-    if (now.commit, now.branch) == (commit, branch):
-        return ()
-    _refuse_checked_out_elsewhere(repository, now, branch)
+    if branch is not None and branch != now.branch:
+        output = repository.git.text("worktree", "list", "--porcelain")
+        if f"branch refs/heads/{branch}" in output.split("\n"):
+            raise Refused(f"branch {branch} is checked out in another work tree", "roll back without --scope all")
     if commit and not repository.git.succeeds("cat-file", "-e", f"{commit}^{{commit}}"):
         raise Damaged(f"the commit {commit[:12]} that HEAD was at is gone", "roll back without --scope all")
-    left = _left_behind(repository, now.commit, commit)
+
+
+def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str, Any], why: str) -> tuple[str, ...]:
+    """Put HEAD, and the branch it was on, where the record `then` has them; the commits that this leaves behind.
+
+    `tip` is where that branch was when the plan was made. Raises GitFailed, with that ref unmoved, where one has moved
+    since.
+    """
+    commit, branch = then.get("head"), then.get("branch")
+    left = _left_behind(repository, [oid for oid in (now.commit, tip) if oid and oid != commit], commit)
     # our pinned settings keep reflogs off for our own refs; this one is the user's
     git = repository.git.view("core.logAllRefUpdates=true")
     message = f"gitckpt: rollback to {why}"
     if branch is None:
-        git.run("update-ref", "--no-deref", "-m", message, "HEAD", commit or "", now.commit or repository.null_oid)
+        if now.branch is not None or now.commit != commit:
+            git.run("update-ref", "--no-deref", "-m", message, "HEAD", commit or "", now.commit or repository.null_oid)
         return left
-    reference = f"refs/heads/{branch}"
-    if commit:
-        git.run("update-ref", "-m", message, reference, commit)
-    elif now.branch == branch and now.commit:
-        git.run("update-ref", "-d", reference, now.commit)
-    git.run("symbolic-ref", "-m", message, "HEAD", reference)
+    set_branch(repository, branch, commit, tip, message)
+    if branch != now.branch:
+        git.run("symbolic-ref", "-m", message, "HEAD", f"refs/heads/{branch}")
     return left
 
 
-def _left_behind(repository: Repository, now: str | None, then: str | None) -> tuple[str, ...]:
-    if not now or now == then:
+def set_branch(repository: Repository, branch: str, commit: str | None, before: str | None, message: str) -> None:
+    """Put a branch at a commit, or delete it where that is None, if it is where `before` says."""
+    if commit == before:
+        return
+    git = repository.git.view("core.logAllRefUpdates=true")
+    reference = f"refs/heads/{branch}"
+    if commit is None:
+        git.run("update-ref", "-d", reference, before or "")
+    else:
+        git.run("update-ref", "-m", message, reference, commit, before or repository.null_oid)
+
+
+def _left_behind(repository: Repository, tips: list[str], then: str | None) -> tuple[str, ...]:
+    if not tips:
         return ()
     exclude = [f"^{then}"] if then else []
-    output = repository.git.text("log", "--format=%h %s", "-n50", now, *exclude, "--")
+    output = repository.git.text("log", "--format=%h %s", "-n50", "--end-of-options", *tips, *exclude, "--")
     return tuple(output.split("\n")) if output else ()
-
-
-def _refuse_checked_out_elsewhere(repository: Repository, now: Head, branch: str | None) -> None:
-    if branch is None or branch == now.branch:
-        return
-    output = repository.git.text("worktree", "list", "--porcelain")
-    if f"branch refs/heads/{branch}" in output.split("\n"):
-        raise Refused(f"branch {branch} is checked out in another work tree", "roll back without --scope all")
