@@ -45,12 +45,14 @@ class Settings:
         self.shared_repository = "false"
 
 
-def read_settings(work_tree: bytes, git_config: bytes, environ: Mapping[str, str]) -> Settings:
-    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`. Raises UsageError that names key
-    and line."""
+def read_settings(work_tree: bytes | None, git_config: bytes, environ: Mapping[str, str]) -> Settings:
+    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`.
+
+    Without `work_tree` no file is read. Raises UsageError that names key and line.
+    """
     settings = Settings()
-    path = os.path.join(work_tree, FILE)
-    if _is_given(path):
+    path = os.path.join(work_tree or b"", FILE)
+    if work_tree is not None and _is_given(path):
         from gitckpt.config_file import read_file
 
         for name, value in read_file(path).items():

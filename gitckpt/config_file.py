@@ -11,6 +11,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 from gitckpt.config import size
 from gitckpt.errors import UsageError
 
+#: Bytes of a configuration file; a longer one is something else.
+LARGEST = 64 * 1024
+
 
 def _bytes_of(value: object) -> int:
     try:
@@ -38,10 +41,12 @@ def read_file(path: bytes) -> dict[str, Any]:
     name = os.fsdecode(os.path.basename(path))
     try:
         with open(path, "rb") as file:
-            text = file.read().decode("utf-8")
+            text = file.read(LARGEST + 1).decode("utf-8")
+        if len(text) > LARGEST:
+            raise UsageError(f"{name} is longer than {LARGEST} bytes: that is no configuration")
         node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         given = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
         raise UsageError(f"{name} cannot be read: {error}") from error
     if not isinstance(given, dict):
         raise UsageError(f"{name}:1: a mapping is wanted, of keys such as `max_file_size: 100M`")

@@ -21,7 +21,7 @@ def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
     if not after:
         from gitckpt.repo.worktree import WorkTree
 
-        tree = WorkTree(reader.repository, render.say)
+        tree = WorkTree(reader.repository, render.say, lenient=True)
         with tree.lock:
             after = tree.snapshotter.take().tree
         tree.close()

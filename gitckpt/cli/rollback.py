@@ -40,7 +40,7 @@ def rollback(
         raise UsageError(f"--scope {scope!r} is none of {', '.join(SCOPES)}")
     _one_wish(id, paths, hint=hint, resume=resume, abort=abort)
     reader = Reader()
-    tree = WorkTree(reader.repository, render.say)
+    tree = WorkTree(reader.repository, render.say, lenient=True)
     restorer = Restorer(tree)
     with tree.lock:
         if resume or abort:
@@ -192,7 +192,7 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
 def undo(*, json: bool = False, again: bool = False) -> int:
     """Take back the last rollback, exactly; with `again`, take back the last undo."""
     reader = Reader()
-    tree = WorkTree(reader.repository, render.say)
+    tree = WorkTree(reader.repository, render.say, lenient=True)
     restorer = Restorer(tree)
     with tree.lock:
         wish = wish_to_redo(tree) if again else wish_to_undo(tree)
@@ -210,7 +210,7 @@ def retry(id: str, *, reason: str, strategy: str, session: str | None = None) ->
 
     reader = Reader()
     target = reader.find(id).event
-    tree = WorkTree(reader.repository, render.say)
+    tree = WorkTree(reader.repository, render.say, lenient=True)
     recorder = Recorder(tree, name=session, restore=restore_for_retry)
     fields = {"from": target.id or target.commit, "reason": reason, "new_strategy": strategy}
     event = recorder.record(Block("retry", None, id, fields), target=target)

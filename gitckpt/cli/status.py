@@ -47,7 +47,7 @@ def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str,
 
     if so_far.last is None:
         return [], []
-    tree = WorkTree(reader.repository, render.say)
+    tree = WorkTree(reader.repository, render.say, lenient=True)
     with tree.lock:
         snapshot = tree.snapshotter.take()
     tree.close()

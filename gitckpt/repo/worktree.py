@@ -7,6 +7,7 @@ import os
 import time
 
 from gitckpt.config import Settings, read_settings
+from gitckpt.errors import UsageError
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.journal import NOBODY, Journal, Writer
 from gitckpt.repo.lock import WorkTreeLock
@@ -27,12 +28,16 @@ if TYPE_CHECKING:
 
 
 class WorkTree:
-    """A work tree that is recorded or rolled back. Hold `lock` around everything that takes a snapshot or moves
-    a ref."""
+    """A work tree that is recorded or rolled back.
 
-    def __init__(self, repository: Repository, say: Callable[[str], None] | None = None) -> None:
+    With `lenient` a bad `.gitckpt.yaml` is told and left aside: it must not bar the way back. Hold `lock` around
+    everything that takes a snapshot or moves a ref."""
+
+    def __init__(
+        self, repository: Repository, say: Callable[[str], None] | None = None, *, lenient: bool = False
+    ) -> None:
         self.repository = repository
-        self.settings = _settings(repository)
+        self.settings = _settings(repository, say if lenient else None)
         self.raw = private_git(repository, self.settings)
         self.lock = WorkTreeLock(repository.private_dir, say)
         self.journal = Journal(repository)
@@ -128,9 +133,15 @@ def _flag(document: dict[str, Any], missing: int) -> str:
     return ", ".join(words)
 
 
-def _settings(repository: Repository) -> Settings:
+def _settings(repository: Repository, say: Callable[[str], None] | None) -> Settings:
     output = repository.user_git().run("config", "--list", "-z", "--includes")
-    return read_settings(repository.work_tree, output, os.environ)
+    try:
+        return read_settings(repository.work_tree, output, os.environ)
+    except UsageError as error:
+        if say is None:
+            raise
+        say(f"{error}; going on without that file")
+        return read_settings(None, output, os.environ)
 
 
 def _author(settings: Settings) -> str:
