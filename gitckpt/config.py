@@ -69,7 +69,8 @@ def _is_given(path: bytes) -> bool:
     if not os.path.lexists(path):
         return False
     if not os.path.isfile(path):
-        raise UsageError(f"{os.fsdecode(os.path.basename(path))} is not a file", "remove it, or make it a YAML file")
+        name = os.fsdecode(os.path.basename(path))
+        raise UsageError(f"{name} cannot be read: it is no file", "remove it, or make it a YAML file")
     return True
 
 
@@ -134,7 +135,7 @@ def size(value: object, where: str) -> int:
     """Bytes of `100M`, `2g`, `4096`. Raises UsageError."""
     text = str(value).strip().lower().removesuffix("b").removesuffix("i")
     factor = {"k": 1024, "m": MIB, "g": 1024 * MIB}.get(text[-1:], 1)
-    digits = text.rstrip("kmg").strip()
+    digits = (text[:-1] if text[-1:] in "kmg" else text).strip()
     if isinstance(value, bool) or not (digits.isascii() and digits.isdigit()):
         raise UsageError(f"{where}: {value!r} is no size", "write it as 4096, 500K, 100M or 2G")
     return int(digits) * factor

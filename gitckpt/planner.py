@@ -20,14 +20,14 @@ from gitckpt.repo.recorded import (
     recorded_staging,
     refuse_unreadable,
 )
-from gitckpt.repo.trees import Change, changes, check_objects, holds_path, tree_of, with_changes
+from gitckpt.repo.staging import Staging
+from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
 from gitckpt.trajectory.plan import Plan, Situation, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitckpt.repo.snapshot import Snapshot
-    from gitckpt.repo.staging import Staging
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.events import Event
     from gitckpt.wishes import Wish
@@ -120,10 +120,14 @@ class Planner:
         wish, snapshot = prepared.wish, prepared.snapshot
         deleted = [change.path for change in prepared.changes if change.status == "D"]
         whole = not wish.tree
+        ignored = disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted)
+        if wish.brought and ignored:
+            # what the operation itself had put there goes, whatever a rule says
+            ignored -= set(entries(self._raw, wish.brought))
         return Situation(
             blocked=blocked,
             unheld=recorded_missing(wish.target),
-            ignored=disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted),
+            ignored=ignored,
             touched=self._touched(snapshot),
             uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)},
             modes_now=_select(snapshot.modes, wish.paths) if whole else {},
@@ -160,15 +164,27 @@ class Planner:
     def _plan_staging(self, prepared: Prepared) -> None:
         wish, snapshot = prepared.wish, prepared.snapshot
         recorded = recorded_staging(wish.target)
-        if wish.scope == "files" or wish.tree is not None or wish.paths or recorded is None or snapshot.staging is None:
+        if wish.scope == "files" or wish.tree is not None or recorded is None or snapshot.staging is None:
             return
         if wish.scope == "staged" and not snapshot.head.same_place(recorded_git(wish.target)):
             prepared.staging_note = (
                 "the staging area is untouched: HEAD or an operation of git is not where it was then"
             )
             return
+        if wish.paths:
+            recorded = self._limited(snapshot.staging, recorded, wish.paths)
         if not snapshot.staging.same_content(recorded):
             prepared.staging = recorded
+
+    def _limited(self, present: Staging, recorded: Staging, paths: Sequence[bytes]) -> Staging:
+        """The present staging area with what is on record for these paths."""
+        found = [c for c in changes(self._raw, present.tree, recorded.tree) if _selected(c.path, paths)]
+        limited = Staging(with_changes(self.repository, self._raw, present.tree, found))
+        limited.unmerged = [entry for entry in present.unmerged if not _selected(entry[3], paths)]
+        limited.unmerged += [entry for entry in recorded.unmerged if _selected(entry[3], paths)]
+        limited.intended = [path for path in present.intended if not _selected(path, paths)]
+        limited.intended += [path for path in recorded.intended if _selected(path, paths)]
+        return limited
 
 
 def _selected(path: bytes, paths: Sequence[bytes]) -> bool:

@@ -154,6 +154,8 @@ class Restorer(Planner):
             intent["keep"] = True
         if wish.tree is not None:
             intent["partial"] = True
+        if wish.head is not None:
+            intent["head"] = wish.head
         if wish.safety:
             intent["safety"] = wish.safety
         if wish.ends:

@@ -13,6 +13,7 @@ from gitckpt.trajectory.undo import Operations, operations
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from gitckpt.repo.journal import Journal
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.events import Event
@@ -24,9 +25,9 @@ class Wish:
 
     `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branch`
     (`name`, `commit`) is one to be put back besides. `operation` is rollback, undo, redo, retry, continue or abort;
-    `safety` the commit that undo goes back to, where it is not this operation's own event; `ends` the commit of the
-    interrupted operation that this one finishes or takes back.
-    """
+    `brought` is the tree that the operation to be taken back had made; `safety` the commit that undo goes back to,
+    where it is not this operation's own event; `ends` the commit of the interrupted operation that this one
+    finishes or takes back. """
 
     target: Event
     scope: str = "staged"
@@ -40,18 +41,21 @@ class Wish:
     by_hand: tuple[str, ...] = ()
     head: dict[str, Any] | None = None
     branch: dict[str, Any] | None = None
+    brought: str = ""
 
     @property
     def wanted_head(self) -> dict[str, Any] | None:
         """Where HEAD is to go (`head`, `branch`), or None where it stays."""
         if self.scope != "all":
             return None
-        return self.head if self.head or self.tree is not None else recorded_git(self.target)
+        if self.head or self.tree is not None:
+            return self.head
+        return None if self.paths else recorded_git(self.target)
 
 
-def operations_of(tree: WorkTree) -> tuple[Operations, dict[str, Event]]:
+def operations_of(journal: Journal) -> tuple[Operations, dict[str, Event]]:
     """The rollbacks of this work tree, and all its events by commit."""
-    sessions = tree.journal.sessions()
+    sessions = journal.sessions()
     events = sorted((event for session in sessions for event in session.events), key=lambda event: event.at)
     opened = [(session.id, line) for session in sessions for line in session.lines]
     return operations(events, opened), {event.commit: event for event in events}
@@ -59,7 +63,7 @@ def operations_of(tree: WorkTree) -> tuple[Operations, dict[str, Event]]:
 
 def wish_to_undo(tree: WorkTree) -> Wish:
     """What takes back the last rollback. Raises Refused where there is none."""
-    state, events = operations_of(tree)
+    state, events = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.done:
@@ -71,7 +75,7 @@ def wish_to_undo(tree: WorkTree) -> Wish:
 
 def wish_to_redo(tree: WorkTree) -> Wish:
     """What takes back the last undo. Raises Refused where there is none."""
-    state, events = operations_of(tree)
+    state, events = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.undone:
@@ -98,7 +102,7 @@ def _wish_back(done: Event, target: Event, operation: str) -> Wish:
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
     """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is
     none."""
-    state, events = operations_of(tree)
+    state, events = operations_of(tree.journal)
     begun = state.interrupted
     if begun is None:
         raise Refused("no rollback was interrupted in this work tree", "gitckpt status shows where it stands")
@@ -108,13 +112,24 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
     keep = bool(intent.get("keep"))
     if abort:
         title = f"abort of {_named(begun)}"
-        return Wish(events[safety], intent["scope"], paths, keep, "abort", safety, title, ends=begun.commit)
+        return Wish(
+            events[safety],
+            intent["scope"],
+            paths,
+            keep,
+            "abort",
+            safety,
+            title,
+            ends=begun.commit,
+            brought=checked.oid(intent["tree"]),
+        )
     target = events.get(intent["target"]) or tree.journal.at([intent["target"]])[0]
     partial = checked.oid(intent["tree"]) if intent.get("partial") else ""
     again = intent["operation"]
     return Wish(
         target, intent["scope"], paths, keep, again if again in ("undo", "redo", "abort") else "continue", safety,
         f"continuation of {_named(begun)}", begun.commit, (lambda _: partial) if partial else None,
+        head=intent.get("head"),
     )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from gitckpt.repo.reader import Reader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from gitckpt.trajectory.session import Session
     from gitckpt.views.paths import Change
     from gitckpt.views.status import Status
 
@@ -36,7 +35,7 @@ def _status(reader: Reader) -> Status:
     current = reader.journal.current()
     line = current[1] if current and current[0] == session.id and current[1] in session.lines else session.active_line
     changes, missing = _since(reader, Status(session, line))
-    return Status(session, line, changes=changes, missing=missing, interrupted=_interrupted(session))
+    return Status(session, line, changes=changes, missing=missing, interrupted=_interrupted(reader))
 
 
 def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str, object]]]:
@@ -55,11 +54,9 @@ def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str,
     return found, [{"path": path_data(path), "reason": why} for path, why in sorted(snapshot.missing.items())]
 
 
-def _interrupted(session: Session) -> str:
-    """The rollback that was begun on the session's lines and did not come to its end."""
-    from gitckpt.trajectory.undo import operations
+def _interrupted(reader: Reader) -> str:
+    """The rollback of this work tree that was begun and did not come to its end."""
+    from gitckpt.wishes import operations_of
 
-    opened = [(session.id, line) for line in session.lines]
-    candidates = [event for event in session.events if (event.opens or {}).get("session", session.id) == session.id]
-    event = operations(candidates, opened).interrupted
+    event = operations_of(reader.journal)[0].interrupted
     return f"{event.document['rollback']['operation']} to {event.document['rollback']['target_ref']}" if event else ""

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import time
 
 from gitckpt.repo import index
 from gitckpt.repo.directories import Directories, Directory
@@ -30,8 +31,11 @@ GIT_UMASK = 0o022
 #: What people's umasks are.
 UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 
+#: Nanoseconds within which two changes may have the same time for git, with some room.
+SAME_SECOND = 2_000_000_000
+
 #: Raised when the form of the file changes.
-VERSION = 2
+VERSION = 3
 
 
 class ScanCache:
@@ -49,9 +53,10 @@ class ScanCache:
     def drop(self) -> None:
         """Know nothing."""
         self.index_key: tuple[int, ...] | None = None
-        self.directories = Directories(self._repository.work_tree, self._raw, _own_places(self._repository))
+        self.directories = Directories(self._repository.work_tree, self._raw, own_places(self._repository))
         self.modes: dict[bytes, int] = {}
         self.umask = GIT_UMASK
+        self.recent: set[bytes] = set()
         self.modes_known = False
         self.tracked: set[bytes] | None = None
         self.tree = ""
@@ -83,8 +88,9 @@ class ScanCache:
             return
         for path in changes.removed:
             self.modes.pop(path, None)
+        self._look_again()
         for path, status in changes.added.items():
-            self._note(path, status.st_mode)
+            self._note_recent(path, status)
         if self.tracked is not None:
             self.tracked |= index.parents(changes.added)
 
@@ -93,7 +99,7 @@ class ScanCache:
         self.tree = ""
         for change in changes:
             try:
-                self._note(change.path, os.lstat(self._repository.at(change.path)).st_mode)
+                self._note_recent(change.path, os.lstat(self._repository.at(change.path)))
             except OSError:
                 self.modes.pop(change.path, None)
         if self.tracked is not None:
@@ -102,18 +108,32 @@ class ScanCache:
 
     def _read_all_modes(self) -> None:
         paths = index.paths(self._raw)
-        found: dict[bytes, int] = {}
+        found: dict[bytes, os.stat_result] = {}
         for path in paths:
             try:
-                found[path] = os.lstat(self._repository.at(path)).st_mode
+                found[path] = os.lstat(self._repository.at(path))
             except OSError:
                 continue
-        self.umask = _prevailing_umask(found.values())
+        self.umask = _prevailing_umask(status.st_mode for status in found.values())
         self.modes = {}
-        for path, mode in found.items():
-            self._note(path, mode)
+        for path, status in found.items():
+            self._note_recent(path, status)
         self.tracked = index.parents(paths)
         self.modes_known = True
+
+    def _note_recent(self, path: bytes, status: os.stat_result) -> None:
+        """Git compares times in whole seconds: permission bits changed within the same one it does not see."""
+        if time.time_ns() - status.st_ctime_ns < SAME_SECOND:
+            self.recent.add(path)
+        self._note(path, status.st_mode)
+
+    def _look_again(self) -> None:
+        recent, self.recent = self.recent, set()
+        for path in recent:
+            try:
+                self._note_recent(path, os.lstat(self._repository.at(path)))
+            except OSError:
+                continue
 
     def _note(self, path: bytes, mode: int) -> None:
         bits = stat.S_IMODE(mode)
@@ -131,6 +151,7 @@ class ScanCache:
             "version": VERSION,
             "index": self.index_key,
             "umask": self.umask,
+            "recent": [os.fsdecode(path) for path in self.recent],
             "unreconciled": self.unreconciled,
             "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
@@ -173,6 +194,7 @@ class ScanCache:
         self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
+        self.recent = {os.fsencode(path) for path in document["recent"]}
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
         self.modes_known = True
@@ -188,7 +210,7 @@ def _prevailing_umask(modes: Iterable[int]) -> int:
     return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(0o666 & ~umask, 0))
 
 
-def _own_places(repository: Repository) -> list[bytes]:
+def own_places(repository: Repository) -> list[bytes]:
     """Git directories that stand inside the work tree under another name than `.git`."""
     prefix = os.path.realpath(repository.work_tree) + b"/"
     places = {repository.git_dir, repository.common_dir}

@@ -80,6 +80,8 @@ class Changes:
             self.added[path] = status
 
     def _why_not(self, path: bytes, status: os.stat_result) -> str:
+        if b".git" in path.lower().split(b"/"):
+            return "git takes no file of this name"
         if stat.S_ISLNK(status.st_mode):
             return ""
         if not stat.S_ISREG(status.st_mode):
@@ -110,6 +112,7 @@ class Changes:
         self._drop_from_added(ignored - forced)
         self.consider(path for path in forced - ignored if os.path.lexists(self._repository.at(path)))
         self._keep_skipped(staging)
+        self._take_back_skipped()
 
     def _drop_from_added(self, paths: set[bytes]) -> None:
         for path in paths:
@@ -123,6 +126,14 @@ class Changes:
         self.removed -= gone
         paths = b"\0".join(sorted(gone)) + b"\0"
         self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
+
+    def _take_back_skipped(self) -> None:
+        """Paths outside a sparse checkout that are on disk all the same are content like any other."""
+        flagged = [entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"]
+        back = [path for path in flagged if os.path.lexists(self._repository.at(path))]
+        if back:
+            self._raw.run("update-index", "-z", "--no-skip-worktree", "--stdin", data=b"\0".join(back) + b"\0")
+            self.consider(back)
 
     def apply(self) -> None:
         """Bring the private index up to date. Raises GitFailed where a path can be neither added nor named."""

@@ -83,7 +83,7 @@ class Directories:
         rules = self._rule_stamps(rule_files)
         changed = rules != self.rules
         if changed:
-            self.rules, self.ignored = rules, set()
+            self.rules, self.ignored, self.known = rules, set(), {}
             self._walk(tracked)
         return changed
 
@@ -123,6 +123,9 @@ class Directories:
             if not stat.S_ISDIR(status.st_mode):
                 return directory
             directory.mode = stat.S_IMODE(status.st_mode)
+            if not os.access(full, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+                directory.unreadable = True
+                return directory
             if before and before.stamp == _stamp_of(status) and not before.unreadable:
                 before.mode = directory.mode
                 return before

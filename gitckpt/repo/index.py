@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.errors import GitFailed
 from gitckpt.repo.gateway import split
 from gitckpt.repo.private import clear, index_path, is_plain_file
 from gitckpt.repo.staging import copy_index
@@ -49,7 +50,13 @@ def seed(repository: Repository, raw: Git) -> None:
     if not copy_index(repository.index_path, path):
         raw.run("read-tree", "--empty")
         return
-    suspicious = _flagged(repository, raw) + _converted(repository, raw)
+    try:
+        suspicious = _flagged(repository, raw) + _converted(repository, raw)
+    except GitFailed:
+        # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
+        clear(path)
+        raw.run("read-tree", "--empty")
+        return
     if suspicious:
         raw.run("update-index", "-z", "--index-info", data=b"".join(suspicious))
 

@@ -146,15 +146,12 @@ class Writer:
     def __init__(self, repository: Repository, raw: Git, author: str, *, durable: bool) -> None:
         self._repository, self._raw, self._author = repository, raw, author
         self._refs = repository.git.view(f"core.fsync={'committed,reference' if durable else 'none'}")
-        self._root = ""
 
     def root(self) -> str:
-        """The constant root commit, made on first use."""
-        if not self._root:
-            tree = EMPTY_TREE[self._repository.object_format]
-            self._raw.run("hash-object", "-t", "tree", "-w", "--stdin")
-            self._root = self.commit(tree, [], ROOT + "\n", NOBODY, NOBODY)
-        return self._root
+        """The constant root commit, made anew each time: a gc may have taken it since."""
+        tree = EMPTY_TREE[self._repository.object_format]
+        self._raw.run("hash-object", "-t", "tree", "-w", "--stdin")
+        return self.commit(tree, [], ROOT + "\n", NOBODY, NOBODY)
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
         """A commit object; the user's configuration, hooks and signing have no say in it."""

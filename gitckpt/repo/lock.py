@@ -31,13 +31,17 @@ YOUNG = 10.0
 class WorkTreeLock:
     """A context manager around the lock file `directory/lock`. May be entered again by its owner."""
 
-    def __init__(self, directory: bytes, say: Callable[[str], None] | None = None) -> None:
-        self._directory, self._say = directory, say
+    def __init__(
+        self, directory: bytes, say: Callable[[str], None] | None = None, make: Callable[[], object] | None = None
+    ) -> None:
+        self._directory, self._say, self._make = directory, say, make
         self._descriptor = -1
         self._depth = 0
 
     def __enter__(self) -> WorkTreeLock:
         if self._depth == 0:
+            if self._make is not None and not os.path.isdir(self._directory):
+                self._make()
             self._descriptor = _lock_file(os.path.join(self._directory, b"lock"))
             try:
                 self._wait()

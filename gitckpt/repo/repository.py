@@ -101,7 +101,7 @@ def discover(cwd: bytes | None = None) -> Repository:
     answer = call.wait()
     if call.status:
         raise _refusal(git, answer, call.complaint)
-    parts = answer[:-1].split(b"false\n")
+    parts = answer.split(b"false\n")
     if len(parts) != 5 or parts[0]:
         raise GitFailed(f"git rev-parse answered in an unknown form: {answer!r}")
     object_format, git_dir, common_dir, work_tree = (part.removesuffix(b"\n") for part in parts[1:])
@@ -143,13 +143,15 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
 
 def _has_git_above(directory: bytes) -> bool:
     """Whether there is a `.git` here or further up; git's own words may be in any language."""
-    while True:
+    ceilings = [os.path.realpath(os.fsencode(c)) for c in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(":") if c]
+    while os.path.realpath(directory) not in ceilings:
         if os.path.lexists(os.path.join(directory, b".git")):
             return True
         parent = os.path.dirname(directory)
         if parent == directory:
             return False
         directory = parent
+    return False
 
 
 def _refuse_shared_places(work_tree: bytes) -> None:

@@ -7,7 +7,7 @@ import os
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo import index
-from gitckpt.repo.cache import ScanCache
+from gitckpt.repo.cache import ScanCache, own_places
 from gitckpt.repo.changes import Changes
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
@@ -96,7 +96,8 @@ class Snapshotter:
             cache.tracked = index.parents(index.paths(self._raw))
         rules_changed = cache.directories.look(cache.tracked, self._rule_files())
         untracked = self._untracked(rules_changed or not cache.modes_known)
-        staging, staging_changed = self._staging()
+        # which tracked paths a rule ignores is part of what is known of the staging area
+        staging, staging_changed = self._staging(again=rules_changed)
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed
@@ -117,20 +118,25 @@ class Snapshotter:
         """
         changed = self._cache.directories.changed
         if everywhere or b"" in changed or len(changed) > MOST_PATHSPECS:
-            return split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard"))
+            return self._not_ours(split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard")))
         found = [path for path in self._cache.missing if not self._cache.is_directory(path)]
         if changed:
             found += split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard", "--", *sorted(changed)))
-        return found
+        return self._not_ours(found)
+
+    def _not_ours(self, paths: list[bytes]) -> list[bytes]:
+        """The paths without those of a git directory that stands in the work tree under another name than `.git`."""
+        places = own_places(self.repository)
+        return [p for p in paths if not any(p == place or p.startswith(place + b"/") for place in places)]
 
     def _rule_files(self) -> list[bytes]:
         exclude = os.path.join(self.repository.common_dir, b"info", b"exclude")
         personal = os.fsencode(self._settings.excludes_file)
         return [exclude, os.path.join(self.repository.work_tree, personal)] if personal else [exclude]
 
-    def _staging(self) -> tuple[Staging | None, bool]:
+    def _staging(self, *, again: bool) -> tuple[Staging | None, bool]:
         key = stat_key(self.repository.index_path)
-        if key == self._cache.staging_key:
+        if key == self._cache.staging_key and not again:
             return self._cache.staging, False
         try:
             staging = capture(self.repository, self._raw, missing_ok=self._settings.partial_clone)

@@ -136,8 +136,9 @@ def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
 def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
     """Make the user's staging area hold what `wanted` holds. Entries that need no change keep their flags and stat
     data."""
-    git = repository.git.view(GIT_LITERAL_PATHSPECS="1")
+    git = repository.user_git().view(GIT_LITERAL_PATHSPECS="1")
     null = repository.null_oid.encode()
+    flags = _flags(git)
     intended = set(present.intended) - set(wanted.intended)
     stale = {entry[3] for entry in present.unmerged} if present.unmerged != wanted.unmerged else set()
     rows = [b"0 %s\t%s\0" % (null, path) for path in sorted(stale | intended)]
@@ -147,9 +148,28 @@ def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
         rows += [b"%s %s %s\t%s\0" % entry for entry in wanted.unmerged]
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
-    paths = sorted(set(wanted.intended) - set(present.intended))
+        _flag_again(git, flags, {row.rstrip(b"\0").partition(b"\t")[2] for row in rows if not row.startswith(b"0 ")})
+    missing = sorted(set(wanted.intended) - set(present.intended))
+    paths = [path for path in missing if os.path.lexists(repository.at(path))]
     if paths:
         git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(paths) + b"\0")
+
+
+def _flags(git: Git) -> dict[str, set[bytes]]:
+    """The paths flagged skip-worktree, and those flagged assume-unchanged, by the option that flags them."""
+    entries = split(git.run("ls-files", "-z", "-v"))
+    return {
+        "--skip-worktree": {entry[2:] for entry in entries if entry[:1] in b"Ss"},
+        "--assume-unchanged": {entry[2:] for entry in entries if entry[:1].islower()},
+    }
+
+
+def _flag_again(git: Git, flags: dict[str, set[bytes]], changed: set[bytes]) -> None:
+    """An entry that was written anew has lost its flags."""
+    for option, flagged in flags.items():
+        paths = sorted(flagged & changed)
+        if paths:
+            git.run("update-index", option, "-z", "--stdin", data=b"\0".join(paths) + b"\0")
 
 
 def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]:
@@ -166,4 +186,5 @@ def refresh(repository: Repository) -> None:
     """Bring the stat data of the user's index up to date, so that git sees no phantom edits. A lock of the user's is
     respected."""
     if os.path.exists(repository.index_path):
-        repository.git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+        # under his own configuration: line ends that his git converts are no edits
+        repository.user_git().run("update-index", "-q", "--refresh", ok=(0, 1, 128))

@@ -39,7 +39,7 @@ class WorkTree:
         self.repository = repository
         self.settings = _settings(repository, say if lenient else None)
         self.raw = private_git(repository, self.settings)
-        self.lock = WorkTreeLock(repository.private_dir, say)
+        self.lock = WorkTreeLock(repository.private_dir, say, lambda: private_git(repository, self.settings))
         self.journal = Journal(repository)
         self.writer = Writer(repository, self.raw, _author(self.settings), durable=self.settings.durable)
         self.snapshotter = Snapshotter(repository, self.raw, self.settings)

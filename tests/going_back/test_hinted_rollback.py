@@ -95,7 +95,8 @@ def test_a_hint_does_what_it_says_and_undo_takes_it_back(project: Project, hint:
 
 
 @pytest.mark.parametrize(
-    "hint", ["本步只读不写，无需回退", "无需回退", "read-only, nothing to undo", "No changes were made, no rollback needed"]
+    "hint",
+    ["本步只读不写，无需回退", "无需回退", "read-only, nothing to undo", "No changes were made, no rollback needed"],
 )
 def test_nothing_to_undo(project: Project, hint: str) -> None:
     step(project, hint)
@@ -166,7 +167,9 @@ def test_a_hint_that_cannot_be_carried_out(project: Project, hint: str, message:
 
 
 def test_a_hint_is_never_run(project: Project, tmp_path: Path) -> None:
-    step(project, f"git checkout src/app.py; touch {tmp_path}/pwned; $(touch {tmp_path}/pwned); `touch {tmp_path}/pwned`")
+    step(
+        project, f"git checkout src/app.py; touch {tmp_path}/pwned; $(touch {tmp_path}/pwned); `touch {tmp_path}/pwned`"
+    )
     project.roll_back("C2", hint=True)
     assert not (tmp_path / "pwned").exists()
     assert project.read("src/app.py") == C1

@@ -51,7 +51,9 @@ def _without_ignored_directories(project: Project, disk: dict[str, Entry]) -> di
     files = [path for path in disk if not path.endswith("/")]
     bare = [path for path in disk if path.endswith("/") and not any(file.startswith(path) for file in files)]
     names = "".join(f"{path}\0" for path in bare).encode()
-    ignored = project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1)).decode().split("\0")
+    ignored = (
+        project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1)).decode().split("\0")
+    )
     return {path: entry for path, entry in disk.items() if path not in ignored}
 
 
@@ -63,7 +65,9 @@ def _check_target(project: Project, target: str, before: Collection[str]) -> set
     more = {path for path in found if path not in wanted}
     assert more <= set(before)
     names = "".join(f"{path}\0" for path in more).encode()
-    ignored = project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1)).decode().split("\0")
+    ignored = (
+        project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1)).decode().split("\0")
+    )
     exposed = more - set(ignored)
     safety = project.held(Reader(project.repository()).journal.session("s").events[-1].commit)
     assert not exposed & safety.keys()
@@ -78,9 +82,7 @@ def run(template: Path, before: Sequence[edits.Edit], after: Sequence[edits.Edit
 
 @settings(max_examples=10, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
 @given(before=edits.scripts, after=edits.scripts)
-def test_rollback_then_undo_is_the_identity(
-    template: Path, before: list[edits.Edit], after: list[edits.Edit]
-) -> None:
+def test_rollback_then_undo_is_the_identity(template: Path, before: list[edits.Edit], after: list[edits.Edit]) -> None:
     run(template, before, after)
 
 

@@ -74,7 +74,11 @@ def test_only_what_differs_is_written(project: Project) -> None:
     before = traces(project.root)
     project.roll_back("C1")
     after = traces(project.root)
-    assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == {"src/", "src/app.py", "new"}
+    assert {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)} == {
+        "src/",
+        "src/app.py",
+        "new",
+    }
 
 
 def test_to_where_one_stands_nothing_is_written(project: Project) -> None:
@@ -312,10 +316,11 @@ def test_a_path_below_what_is_a_file_now(project: Project, path: bytes) -> None:
 
 
 @pytest.mark.parametrize("path", [b"sr", b"src/ap", b"*", b":(top)src", b"none"])
-def test_a_path_that_names_nothing_changes_nothing(project: Project, path: bytes) -> None:
-    project.checkpoint("C1")
+def test_a_path_that_names_nothing_is_refused(project: Project, path: bytes) -> None:
+    project.checkpoint("C1", session="s")
     project.write("src/app.py", "changed\n")
-    assert project.roll_back("C1", paths=(path,)).changed == 0
+    with pytest.raises(Refused, match="^neither s/C1 nor the work tree has '"):
+        project.roll_back("C1", paths=(path,))
     assert project.read("src/app.py") == b"changed\n"
 
 

@@ -15,7 +15,9 @@ UNTOUCHED = "the staging area is untouched: HEAD or an operation of git is not w
 
 def head(project: Project) -> tuple[str, str]:
     """HEAD as a name, and the commit."""
-    return project.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)) or "detached", project.git("rev-parse", "-q", "--verify", "HEAD", ok=(0, 1))
+    return project.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)) or "detached", project.git(
+        "rev-parse", "-q", "--verify", "HEAD", ok=(0, 1)
+    )
 
 
 def everything(project: Project) -> tuple[object, ...]:
@@ -131,7 +133,9 @@ def test_back_to_before_the_first_commit(home: Path, tmp_path: Path) -> None:
     assert everything(project) == later
 
 
-@pytest.mark.parametrize(("then", "now"), [("detached", "main"), ("main", "detached"), ("main", "side"), ("detached", "elsewhere")])
+@pytest.mark.parametrize(
+    ("then", "now"), [("detached", "main"), ("main", "detached"), ("main", "side"), ("detached", "elsewhere")]
+)
 def test_between_branches_and_a_detached_head(project: Project, then: str, now: str) -> None:
     def go(place: str) -> None:
         if place in ("detached", "elsewhere"):

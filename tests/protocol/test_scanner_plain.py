@@ -39,14 +39,15 @@ LINES = [
     "    - deeper", "", "> quoted", "```", "~~~", "\t", "ends with a blank ", "ends with a wide one\u3000",
     "ends with a hard one\xa0", "\u3000begins with one", "\xa0", "替换完成。", "「引」", "ends unseen\u200b",
     "\ufeffbegins unseen", "a ＝ b", "＝＝＝END＝＝＝", "- ＝==END===", "- ＝＝＝END＝＝＝", "12. ＝＝＝END＝＝＝",
-    "1. == a ＝", "\x1b[1mbold\x1b[0m", "\x9b1mbold", "a\rb", "a\r", "a\r===END===", "\r", "a\vb\f", "a\v",
+    "1. == a ＝", "\x1b[1mbold\x1b[0m", "\x9b1mbold", "a \x9b1mb", "a\rb", "a\r", "a\r===END===", "\r", "a\vb\f", "a\v",
     "===END===", " ===END===", "===END=== and more", "===CHECKPOINT 8===", "see ===CHECKPOINT 8===", "*", "#", "1",
     "===", "\0", "\x1c===END===", "x" * 9000, " " * 9000 + "===END===",
 ]  # fmt: skip
 PROSE = [
-    "", "prose\n", "a = b\n", "a === b\n", "＝\n", "> ＝＝＝CHECKPOINT 9＝＝＝\n", "a\r", "x", "===END===\n",
-    "===CHECKPOINT 6===\nopen\n", "===CHECKPOINT 6===\n" + "x" * MAX_BLOCK + "\n",
+    "", "prose\n", "a = b\n", "a === b\n", "＝\n", "> ＝＝＝CHECKPOINT 9＝＝＝\n", "a\r", "x",
+    "===END===\n", "===CHECKPOINT 6===\nopen\n",
 ]  # fmt: skip
+TOO_LONG = "===CHECKPOINT 6===\n" + "x" * MAX_BLOCK + "\n"
 
 line_ends = st.sampled_from(["\n", "\n", "\r\n", "\r\n", "\r", "\r\r\n"])
 
@@ -66,7 +67,7 @@ def block_texts(draw: st.DrawFn) -> bytes:
 texts = st.lists(block_texts() | st.sampled_from(CORPUS + PIECES), max_size=8).map(b"".join)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=250)
 @given(texts, st.lists(st.integers(0, 5000), max_size=6))
 def test_plain_blocks_are_those_that_each_line_would_give(data: bytes, at: list[int]) -> None:
     assert scan(cut(data, at)) == scan_line_by_line([data])
@@ -82,7 +83,16 @@ def test_each_line_in_each_place_makes_no_difference(line: str, end: str) -> Non
         assert scan([data]) == scan_line_by_line([data])
 
 
-@settings(deadline=None, max_examples=300)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("prose", [*PROSE, TOO_LONG])
+def test_each_header_after_each_prose_makes_no_difference(prose: str, end: str) -> None:
+    for header in HEADERS:
+        block = f"==={header}==={end}x{end}===END==={end}"
+        data = f"{prose}{block}===END==={end}{block}".encode()
+        assert scan([data]) == scan_line_by_line([data])
+
+
+@settings(deadline=None, max_examples=150)
 @given(st.sampled_from([PLAIN, FORMS["CRLF"]]), st.integers(0, 60), st.sampled_from([*PIECES, b" ", b"a", b"\x9b"]))
 def test_one_odd_piece_anywhere_makes_no_difference(form: str, position: int, piece: bytes) -> None:
     plain = form.encode()
@@ -94,7 +104,7 @@ ODD_BYTES = [*(char.encode() for char in (*"> \t`~\v", "\u1680", "\u180e", "\u20
 bodies = st.lists(st.sampled_from([*(line.encode() for line in LINES), *ODD_BYTES, b"\n", b"\r"]), max_size=6)
 
 
-@settings(deadline=None, max_examples=600)
+@settings(deadline=None, max_examples=250)
 @given(bodies, line_ends.map(str.encode))
 @example([b"  all", b"  indented"], b"\n")
 @example([b"first", b"  indented", b"\tby a tab"], b"\n")

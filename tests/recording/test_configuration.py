@@ -133,12 +133,22 @@ def test_whatever_else_stands_there_is_a_usage_error(tmp_path: Path, text: bytes
         settings(tmp_path, text)
 
 
-@pytest.mark.parametrize("kind", ["directory", "dangling link", "loop"])
-def test_a_file_that_cannot_be_read(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["directory", "dangling link", "loop", "FIFO"])
+def test_what_is_no_file(tmp_path: Path, kind: str) -> None:
     path = tmp_path / os.fsdecode(FILE)
-    path.mkdir() if kind == "directory" else path.symlink_to("nowhere" if kind == "dangling link" else path.name)
-    with pytest.raises(UsageError, match=r"^\.gitckpt\.yaml cannot be read: "):
+    match kind:
+        case "directory":
+            path.mkdir()
+        case "FIFO":
+            os.mkfifo(path)
+        case _:
+            path.symlink_to("nowhere" if kind == "dangling link" else path.name)
+    with pytest.raises(UsageError) as caught:
         settings(tmp_path)
+    assert (str(caught.value), caught.value.hint) == (
+        ".gitckpt.yaml is not a file",
+        "remove it, or make it a YAML file",
+    )
 
 
 @pytest.mark.parametrize(
@@ -157,13 +167,26 @@ def test_a_mistake_in_gits_configuration(tmp_path: Path, git: dict[str, str], me
 
 @pytest.mark.parametrize(
     ("text", "bytes_of_it"),
-    [("0", 0), ("4096", 4096), (4096, 4096), ("500k", 512_000), ("500 K", 512_000), ("1KiB", 1024), ("100M", 100 * MIB), ("2gb", 2048 * MIB), (" 7 ", 7), ("10b", 10)],
+    [
+        ("0", 0),
+        ("4096", 4096),
+        (4096, 4096),
+        ("500k", 512_000),
+        ("500 K", 512_000),
+        ("1KiB", 1024),
+        ("100M", 100 * MIB),
+        ("2gb", 2048 * MIB),
+        (" 7 ", 7),
+        ("10b", 10),
+    ],
 )
 def test_sizes(text: object, bytes_of_it: int) -> None:
     assert size(text, "x") == bytes_of_it
 
 
-@pytest.mark.parametrize("text", ["", " ", "M", "1.5G", "-1", "1e3", "²", "١", "1 2", "1T", "1kk", True, None, [], "0x10", "1_000"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "M", "1.5G", "-1", "1e3", "²", "١", "1 2", "1T", "1kk", True, None, [], "0x10", "1_000"]
+)
 def test_what_is_no_size(text: object) -> None:
     with pytest.raises(UsageError) as caught:
         size(text, "x")

@@ -261,7 +261,11 @@ def test_a_snapshot_is_taken_inside_of_what_surrounds_it(project: Project) -> No
 def every_kind_of_recording(project: Project) -> list[Event]:
     recorder = Recorder(project.tree())
     events = [recorder.record(checkpoint("C1")), recorder.save("by hand"), recorder.note("auto", "auto", {})]
-    events += [recorder.record(block("summary", text="a")), recorder.record(retry("C1")), recorder.record(block("final"))]
+    events += [
+        recorder.record(block("summary", text="a")),
+        recorder.record(retry("C1")),
+        recorder.record(block("final")),
+    ]
     recorder.tree.close()
     return events
 

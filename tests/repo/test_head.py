@@ -24,7 +24,9 @@ def look(project: Project) -> Seen:
 
 def truth(project: Project, operation: str | None = None) -> Seen:
     """What git says."""
-    commit, tree = (project.git("rev-parse", "-q", "--verify", name, ok=(0, 1)) or None for name in ("HEAD", "HEAD^{tree}"))
+    commit, tree = (
+        project.git("rev-parse", "-q", "--verify", name, ok=(0, 1)) or None for name in ("HEAD", "HEAD^{tree}")
+    )
     return commit, tree, project.git("symbolic-ref", "-q", "--short", "HEAD", ok=(0, 1)) or None, operation
 
 

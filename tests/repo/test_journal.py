@@ -43,7 +43,12 @@ def test_what_a_session_is_made_of(project: Project) -> None:
     assert project.git("symbolic-ref", CURRENT) == "refs/gitckpt/work/heads/main"
     history = project.git("log", "--first-parent", "--format=%H %P", c2.commit).splitlines()
     start = c1.parents[0]
-    assert history == [f"{c2.commit} {c1.commit}", f"{c1.commit} {start}", f"{start} {ROOT_SHA1} {head}", f"{ROOT_SHA1} "]
+    assert history == [
+        f"{c2.commit} {c1.commit}",
+        f"{c1.commit} {start}",
+        f"{start} {ROOT_SHA1} {head}",
+        f"{ROOT_SHA1} ",
+    ]
     assert project.git("diff", "--name-only", "gitckpt/work/tags/C1", "gitckpt/work/tags/C2") == "src/app.py"
 
 
@@ -59,7 +64,14 @@ def test_the_root_is_a_constant(project: Project) -> None:
 
 
 def test_git_finds_no_fault_and_porcelain_does_not_see_it(project: Project) -> None:
-    look = ("branch -a", "tag", "stash list", "reflog", "log --branches --tags --remotes --oneline", "ls-remote . refs/heads/*")
+    look = (
+        "branch -a",
+        "tag",
+        "stash list",
+        "reflog",
+        "log --branches --tags --remotes --oneline",
+        "ls-remote . refs/heads/*",
+    )
     before = [project.git(*command.split()) for command in look]
     project.checkpoint("C1")
     project.record(retry("C1"))
@@ -218,7 +230,8 @@ def test_sixteen_recorders_at_once_make_sixteen_checkpoints(project: Project, se
     places = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
     recorders = [
         subprocess.Popen(
-            [sys.executable, "-c", RECORD_ONE, str(project.root), id, *session], env={**os.environ, "PYTHONPATH": places}
+            [sys.executable, "-c", RECORD_ONE, str(project.root), id, *session],
+            env={**os.environ, "PYTHONPATH": places},
         )
         for id in ids
     ]
@@ -249,7 +262,9 @@ def test_refs_that_somebody_deleted_are_missed(project: Project) -> None:
     project.checkpoint("C1", session="work")
     for name in references(project):
         project.git("update-ref", "-d", name)
-    with pytest.raises(Damaged, match=r"^session work was being recorded here, and its refs are gone: somebody deleted them$"):
+    with pytest.raises(
+        Damaged, match=r"^session work was being recorded here, and its refs are gone: somebody deleted them$"
+    ):
         Reader(project.repository()).current_session()
 
 

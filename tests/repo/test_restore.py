@@ -236,11 +236,21 @@ def test_permission_bits(project: Project) -> None:
     (project.root / "d").mkdir()
     project.link("link", "src/app.py")
     repository = project.repository()
-    modes = {b"src/app.py": 0o600, b"d/": 0o700, b"README.md": None, b"tests/check.sh": None, b"gone": 0o600, b"link": 0o777}
+    modes = {
+        b"src/app.py": 0o600,
+        b"d/": 0o700,
+        b"README.md": None,
+        b"tests/check.sh": None,
+        b"gone": 0o600,
+        b"link": 0o777,
+    }
     for path in ("README.md", "tests/check.sh"):
         (project.root / path).chmod(0o606)
     restore.set_modes(repository, modes, {b"tests/check.sh"}, 0o027)
-    seen = {path: (project.root / path).lstat().st_mode & 0o7777 for path in ("src/app.py", "d", "README.md", "tests/check.sh")}
+    seen = {
+        path: (project.root / path).lstat().st_mode & 0o7777
+        for path in ("src/app.py", "d", "README.md", "tests/check.sh")
+    }
     assert seen == {"src/app.py": 0o600, "d": 0o700, "README.md": 0o640, "tests/check.sh": 0o750}
 
 
@@ -264,7 +274,12 @@ def test_rules_of_a_tree(project: Project) -> None:
     project.write(".git/info/exclude", "private\n")
     tree = project.tree()
     paths = [b"a.tmp", b"src/a.tmp", b"src/keep.tmp", b"src/data/x", b"data/x", b"private", b"plain", b":(top)x", b"-x"]
-    assert restore.ignored_by(tree.repository, tree.raw, tree_id, paths) == {b"a.tmp", b"src/a.tmp", b"src/data/x", b"private"}
+    assert restore.ignored_by(tree.repository, tree.raw, tree_id, paths) == {
+        b"a.tmp",
+        b"src/a.tmp",
+        b"src/data/x",
+        b"private",
+    }
     assert restore.ignored_by(tree.repository, tree.raw, tree_id, []) == set()
     assert not (project.root / ".git" / "gitckpt" / "rules").exists()
     assert trees.entries(tree.raw, tree_id)

@@ -170,7 +170,10 @@ def test_a_damaged_tree_or_commit_is_found_before_anything_is_written(project: P
     event = project.checkpoint("C1")
     project.write("src/lib/core.py", "now\n")
     project.checkpoint("C2")
-    oid = project.git("rev-parse", {"tree": f"{event.commit}^{{tree}}", "subtree": f"{event.commit}:src/lib", "commit": event.commit}[what])
+    oid = project.git(
+        "rev-parse",
+        {"tree": f"{event.commit}^{{tree}}", "subtree": f"{event.commit}:src/lib", "commit": event.commit}[what],
+    )
     spoil(project, oid, how)
     before = project.disk(), project.of_the_user(), tips(project)
     with pytest.raises(Damaged):

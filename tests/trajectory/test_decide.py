@@ -28,9 +28,17 @@ def block(kind: Any, id: str | None = None, written: str = "", *, terminated: bo
 
 
 def test_a_checkpoint() -> None:
-    given = block("checkpoint", "C9", "CHECKPOINT 9", phase="implement", phase_written="实施", done=["a", "b"], next="c")
+    given = block(
+        "checkpoint", "C9", "CHECKPOINT 9", phase="implement", phase_written="实施", done=["a", "b"], next="c"
+    )
     event = event_of(given, migration().session())
-    assert (event.kind, event.session, event.line, event.id, event.written) == ("checkpoint", "s", "retry-2", "C9", "CHECKPOINT 9")
+    assert (event.kind, event.session, event.line, event.id, event.written) == (
+        "checkpoint",
+        "s",
+        "retry-2",
+        "C9",
+        "CHECKPOINT 9",
+    )
     assert (event.phase, event.next, event.subject) == ("implement", "c", "C9 实施: a")
     assert event.document == {"fields": given.fields}
 
@@ -72,7 +80,13 @@ def test_what_was_written_is_cut() -> None:
 
 @pytest.mark.parametrize(
     ("ids", "next_id"),
-    [([], "C1"), (["C1", "C9", "C3"], "C10"), (["setup", "x", "C", "C²"], "C1"), (["C07"], "C8"), (["C" + "9" * 30], "C1")],
+    [
+        ([], "C1"),
+        (["C1", "C9", "C3"], "C10"),
+        (["setup", "x", "C", "C²"], "C1"),
+        (["C07"], "C8"),
+        (["C" + "9" * 30], "C1"),
+    ],
 )
 def test_the_next_checkpoint(ids: list[str], next_id: str) -> None:
     timeline = Timeline()
@@ -128,7 +142,9 @@ def test_a_retry_of_one_that_never_reported_forks_at_the_nearest_earlier_and_ans
         assert fork.answers_to == ["C" + written.removeprefix("CHECKPOINT ").removeprefix("C")]
 
 
-@pytest.mark.parametrize(("written", "answers"), [("setup", ["setup"]), ("no such thing", []), ("", []), ("{{step_id}}", [])])
+@pytest.mark.parametrize(
+    ("written", "answers"), [("setup", ["setup"]), ("no such thing", []), ("", []), ("{{step_id}}", [])]
+)
 def test_a_retry_of_something_unknown_forks_at_the_last_checkpoint(written: str, answers: list[str]) -> None:
     fork = fork_of(written, migration().session())
     assert fork is not None

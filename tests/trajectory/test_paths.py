@@ -19,7 +19,13 @@ def test_every_path_reads_back(path: bytes) -> None:
 
 @pytest.mark.parametrize(
     ("path", "data"),
-    [(b"src/app.py", "src/app.py"), ("名\n".encode(), "名\n"), (b"", ""), (b"\xff", {"b64": "/w=="}), (b"\xed\xa0\x80", {"b64": "7aCA"})],
+    [
+        (b"src/app.py", "src/app.py"),
+        ("名\n".encode(), "名\n"),
+        (b"", ""),
+        (b"\xff", {"b64": "/w=="}),
+        (b"\xed\xa0\x80", {"b64": "7aCA"}),
+    ],
 )
 def test_text_where_it_is_text(path: bytes, data: object) -> None:
     assert path_data(path) == data

@@ -49,7 +49,9 @@ def test_what_the_target_ignores_is_not_deleted() -> None:
 
 
 def test_what_is_blocked_is_left_and_blocks() -> None:
-    plan = make_plan("s/C6", "files", [Difference("A", b"a"), Difference("D", b"b")], Situation(blocked={b"a": "a FIFO"}))
+    plan = make_plan(
+        "s/C6", "files", [Difference("A", b"a"), Difference("D", b"b")], Situation(blocked={b"a": "a FIFO"})
+    )
     assert plan.steps == (Step("leave", b"a", "a FIFO", blocked=True), Step("delete", b"b", "newer than the target"))
     assert (plan.blocked, plan.changing) == (plan.steps[:1], plan.steps[1:])
 
@@ -102,13 +104,17 @@ situations = st.builds(
 
 
 @given(differences, situations)
-def test_every_path_has_one_step_and_the_order_is_that_of_the_paths(found: list[Difference], situation: Situation) -> None:
+def test_every_path_has_one_step_and_the_order_is_that_of_the_paths(
+    found: list[Difference], situation: Situation
+) -> None:
     plan = make_plan("s/C6", "staged", found, situation)
     listed = [step.path for step in plan.steps]
     assert listed == sorted(set(listed))
     assert {difference.path for difference in found} <= set(listed)
     assert {step.path for step in plan.blocked} == {d.path for d in found} & set(situation.blocked)
-    assert not [step for step in plan.changing if step.path in situation.blocked and step.path in {d.path for d in found}]
+    assert not [
+        step for step in plan.changing if step.path in situation.blocked and step.path in {d.path for d in found}
+    ]
     deleted = {step.path for step in plan.steps if step.action == "delete" and not step.path.endswith(b"/")}
     assert not deleted & set(situation.ignored)
 
@@ -117,5 +123,9 @@ def test_every_path_has_one_step_and_the_order_is_that_of_the_paths(found: list[
 def test_the_same_plan_has_the_same_hash(found: list[Difference], situation: Situation) -> None:
     plan = make_plan("s/C6", "staged", found, situation)
     assert plan.hash == make_plan("s/C6", "staged", found[::-1], situation).hash
-    others = [Plan("s/C5", "staged", plan.steps), Plan("s/C6", "all", plan.steps), Plan("s/C6", "staged", (*plan.steps, Step("delete", b"zzzz")))]
+    others = [
+        Plan("s/C5", "staged", plan.steps),
+        Plan("s/C6", "all", plan.steps),
+        Plan("s/C6", "staged", (*plan.steps, Step("delete", b"zzzz"))),
+    ]
     assert plan.hash not in {other.hash for other in others}

@@ -65,7 +65,9 @@ def test_an_event_that_was_just_published() -> None:
     assert session.event(event.commit) is event
 
 
-@pytest.mark.parametrize(("kind", "is_open"), [("checkpoint", True), ("final", False), ("end", False), ("rollback", True)])
+@pytest.mark.parametrize(
+    ("kind", "is_open"), [("checkpoint", True), ("final", False), ("end", False), ("rollback", True)]
+)
 def test_a_session_is_open_until_its_active_line_is_closed(kind: str, is_open: bool) -> None:
     timeline = Timeline()
     timeline.add("start")
