@@ -70,7 +70,7 @@ def _is_given(path: bytes) -> bool:
         return False
     if not os.path.isfile(path):
         name = os.fsdecode(os.path.basename(path))
-        raise UsageError(f"{name} cannot be read: it is no file", "remove it, or make it a YAML file")
+        raise UsageError(f"{name} is not a file", "remove it, or make it a YAML file")
     return True
 
 

@@ -120,6 +120,14 @@ class Planner:
         wish, snapshot = prepared.wish, prepared.snapshot
         deleted = [change.path for change in prepared.changes if change.status == "D"]
         whole = not wish.tree
+        then = {
+            path: mode
+            for path, mode in recorded_modes(wish.target).items()
+            if not disk.taken_directories(self.repository, [path.rstrip(b"/").rpartition(b"/")[0]], deleted)
+        }
+        empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
+        taken = disk.taken_directories(self.repository, empty, deleted)
+        restored = {change.path for change in prepared.changes if change.status != "D"}
         ignored = disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted)
         if wish.brought and ignored:
             # what the operation itself had put there goes, whatever a rule says
@@ -129,11 +137,12 @@ class Planner:
             unheld=recorded_missing(wish.target),
             ignored=ignored,
             touched=self._touched(snapshot),
-            uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)},
-            modes_now=_select(snapshot.modes, wish.paths) if whole else {},
-            modes_then=_select(recorded_modes(wish.target), wish.paths) if whole else {},
+            uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)}
+            | {path + b"/": why for path, why in taken.items()},
+            modes_now=_select(snapshot.modes, wish.paths) if whole else _of(snapshot.modes, restored),
+            modes_then=_select(then, wish.paths) if whole else _of(then, restored),
             empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
-            empty_then=[path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else [],
+            empty_then=[path for path in empty if path not in taken],
         )
 
     def _touched(self, snapshot: Snapshot) -> set[bytes]:
@@ -159,6 +168,10 @@ class Planner:
                 modes[path] = situation.modes_then[path]
             elif path in situation.modes_now and step.action in ("mode", "restore"):
                 modes[path] = None
+        for path, mode in situation.modes_then.items():
+            # git takes a directory away with its last file, and makes another
+            if path.endswith(b"/") and any(change.path.startswith(path) for change in prepared.changes):
+                modes.setdefault(path, mode)
         return modes
 
     def _plan_staging(self, prepared: Prepared) -> None:
@@ -188,8 +201,16 @@ class Planner:
 
 
 def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
+    """Whether a path is asked for: it is at or below one of `paths`, or a file where one of them needs a directory."""
     name = path.rstrip(b"/")
-    return not paths or any(name == wanted or name.startswith(wanted + b"/") or wanted == b"" for wanted in paths)
+    return not paths or any(
+        name == wanted or name.startswith(wanted + b"/") or wanted == b"" or wanted.startswith(name + b"/")
+        for wanted in paths
+    )
+
+
+def _of(modes: dict[bytes, int], paths: set[bytes]) -> dict[bytes, int]:
+    return {path: mode for path, mode in modes.items() if path in paths}
 
 
 def _select(modes: dict[bytes, int], paths: Sequence[bytes]) -> dict[bytes, int]:

@@ -17,7 +17,7 @@ from gitckpt.planner import Planner, Prepared
 from gitckpt.repo import branch as branches
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
-from gitckpt.repo.recorded import recorded_git, recorded_umask
+from gitckpt.repo.recorded import recorded_empty, recorded_git, recorded_umask
 from gitckpt.repo.repository import line_ref
 from gitckpt.repo.trees import changes, entries
 from gitckpt.trajectory.decide import next_line
@@ -184,7 +184,7 @@ class Restorer(Planner):
     def _write(self, prepared: Prepared) -> None:
         plan, repository = prepared.plan, self.repository
         newer = [s.path[:-1] for s in plan.changing if s.action == "delete" and s.path.endswith(b"/")]
-        disk.remove_directories(repository, newer)
+        disk.remove_directories(repository, newer, recorded_empty(prepared.wish.target))
         umask = recorded_umask(prepared.wish.target) if prepared.wish.scope == "all" else disk.own_umask()
         disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree, umask)
         disk.make_directories(

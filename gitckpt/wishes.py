@@ -26,8 +26,9 @@ class Wish:
     `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branch`
     (`name`, `commit`) is one to be put back besides. `operation` is rollback, undo, redo, retry, continue or abort;
     `brought` is the tree that the operation to be taken back had made; `safety` the commit that undo goes back to,
-    where it is not this operation's own event; `ends` the commit of the interrupted operation that this one
-    finishes or takes back. """
+    where it is not this operation's own event; `ends` the commit of the interrupted operation that this one finishes
+    or takes back.
+    """
 
     target: Event
     scope: str = "staged"
@@ -87,16 +88,10 @@ def wish_to_redo(tree: WorkTree) -> Wish:
 def _wish_back(done: Event, target: Event, operation: str) -> Wish:
     intent = done.document["rollback"]
     paths = tuple(checked.path(path) for path in intent.get("paths") or [])
-    title = f"{operation} of {_named(done)}"
     return Wish(
-        target,
-        intent["scope"],
-        paths,
-        keep=bool(intent.get("keep")),
-        operation=operation,
-        title=title,
-        branch=intent.get("branch_was"),
-    )
+        target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation,
+        title=f"{operation} of {_named(done)}", branch=intent.get("branch_was"), brought=checked.oid(intent["tree"]),
+    )  # fmt: skip
 
 
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:

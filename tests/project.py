@@ -56,10 +56,11 @@ class Project:
 
     @classmethod
     def create(cls, root: Path, *options: str) -> Project:
-        """An empty repository."""
+        """An empty repository. What is recorded in it need not outlive the machine, so nothing waits for the disk."""
         root.mkdir(parents=True, exist_ok=True)
         project = cls(root)
         project.git("init", "-q", "-b", "main", "--template=", *options)
+        project.git("config", "gitckpt.durable", "false")
         exclude = Path(project.git("rev-parse", "--path-format=absolute", "--git-path", "info/exclude"))
         exclude.parent.mkdir(exist_ok=True)
         exclude.write_text("# nothing\n")

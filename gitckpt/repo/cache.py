@@ -88,6 +88,7 @@ class ScanCache:
             return
         for path in changes.removed:
             self.modes.pop(path, None)
+        self.recent -= changes.removed
         self._look_again()
         for path, status in changes.added.items():
             self._note_recent(path, status)

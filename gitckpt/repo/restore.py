@@ -47,6 +47,19 @@ def obstacles(
     return blocked, held
 
 
+def taken_directories(repository: Repository, paths: Collection[bytes], going: Collection[bytes]) -> dict[bytes, str]:
+    """Directories whose place, or a parent's, is taken by something other than a directory that is not `going`."""
+    taken = {}
+    for path in paths:
+        standing = _standing(repository, path)
+        if standing is None or standing in going:
+            continue
+        full = repository.at(standing)
+        if os.path.islink(full) or not os.path.isdir(full):
+            taken[path] = f"{os.fsdecode(standing)} stands there, which is not on record"
+    return taken
+
+
 def _standing(repository: Repository, path: bytes) -> bytes | None:
     """What stands at the path, or at one of its parents that is no directory; None where the way is free."""
     parts = path.split(b"/")
@@ -232,14 +245,17 @@ def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
                     break
 
 
-def remove_directories(repository: Repository, paths: Iterable[bytes]) -> None:
-    """Remove directories that are empty, the caller's own apart, and the parents that this leaves empty, if they were
-    listed."""
+def remove_directories(repository: Repository, paths: Iterable[bytes], keep: Collection[bytes] = ()) -> None:
+    """Remove directories that are empty and the parents that this leaves empty, the caller's own and `keep` apart."""
     cwd = os.path.realpath(repository.cwd)
-    for path in sorted(paths, reverse=True):
-        full = repository.at(path)
-        if not (cwd == full or cwd.startswith(full + b"/")):
+    for listed in sorted(paths, reverse=True):
+        path = listed
+        while path and path not in keep:
+            full = repository.at(path)
+            if cwd == full or cwd.startswith(full + b"/"):
+                break
             try:
                 os.rmdir(full)
             except OSError:
-                continue  # no longer empty, or not ours to remove: it stays, and verification tells
+                break  # not empty, or not ours to remove: it stays
+            path = path.rpartition(b"/")[0]

@@ -80,7 +80,7 @@ def run(template: Path, before: Sequence[edits.Edit], after: Sequence[edits.Edit
         check(Project.copy(template, Path(directory) / "project"), before, after)
 
 
-@settings(max_examples=10, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
 @given(before=edits.scripts, after=edits.scripts)
 def test_rollback_then_undo_is_the_identity(template: Path, before: list[edits.Edit], after: list[edits.Edit]) -> None:
     run(template, before, after)

@@ -72,6 +72,15 @@ def test_what_is_not_covered_is_in_the_record(project: Project) -> None:
     assert event.flag == "2 paths not covered"
 
 
+@pytest.mark.parametrize("durable", ["true", "false"])
+def test_waiting_for_the_disk_changes_nothing_else(project: Project, durable: str) -> None:
+    project.git("config", "gitckpt.durable", durable)
+    project.write("src/app.py", "changed\n")
+    assert project.held(project.checkpoint("C1").commit) == files_on_disk(project.root)
+    config = project.read(".git/gitckpt/config").decode()
+    assert f"fsync = {'committed,reference' if durable == 'true' else 'none'}\n" in config
+
+
 def test_a_session_goes_on_until_it_is_closed(project: Project) -> None:
     first = project.checkpoint("C1")
     assert project.checkpoint("C2").session == first.session

@@ -369,16 +369,24 @@ def test_every_kind_may_turn_into_every_other(project: Project) -> None:
         )
 
 
-def test_a_file_that_git_cannot_store_stops_the_snapshot(project: Project) -> None:
+@pytest.mark.parametrize("durable", ["true", "false"])
+def test_a_file_that_git_cannot_store_is_named_or_stops_it_all(project: Project, durable: str) -> None:
     """Nothing else is as bad as a tree that holds the bytes of another day and does not say so."""
+    project.git("config", "gitckpt.durable", durable)
     held(project)
     content = b"cannot be stored\n"
     oid = project.git("hash-object", "--stdin", data=content)
-    (project.root / ".git" / "objects" / oid[:2]).write_text("in the way\n")
+    obstacle = project.root / ".git" / "objects" / oid[:2]
+    obstacle.write_text("in the way\n")
     project.write("src/app.py", content)
-    with pytest.raises(GitFailed):
-        project.checkpoint("C1")
-    (project.root / ".git" / "objects" / oid[:2]).unlink()
+    try:
+        snapshot = project.snapshot()
+    except GitFailed:
+        pass
+    else:
+        assert set(snapshot.missing) == {b"src/app.py"}
+        assert set(project.held(snapshot.tree)) == set(FILES) - {"src/app.py"}
+    obstacle.unlink()
     assert held(project) == files_on_disk(project.root)
 
 

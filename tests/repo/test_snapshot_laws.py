@@ -59,7 +59,7 @@ def run(template: Path, scripts: list[list[edits.Edit]]) -> None:
         check(Project.copy(template, Path(directory) / "project"), scripts)
 
 
-@settings(max_examples=8, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
+@settings(max_examples=5, phases=(Phase.generate,), suppress_health_check=list(HealthCheck))
 @given(scripts=SEVERAL_SCRIPTS)
 def test_memory_changes_nothing(template: Path, scripts: list[list[edits.Edit]]) -> None:
     run(template, scripts)

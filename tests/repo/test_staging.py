@@ -122,8 +122,18 @@ def test_a_lock_of_the_users_does_not_matter(project: Project) -> None:
     assert differences(before, project.of_the_user()) == {}
 
 
-@pytest.mark.parametrize("target", [name for name in SITUATIONS if name != "flags"])
-@pytest.mark.parametrize("present", ["staged", "intentions", "nothing", "file for directory"])
+#: What a rollback finds and what it puts back: some pairs in this run, every one in the slow one.
+TARGETS = [name for name in SITUATIONS if name != "flags"]
+PAIRS = list(zip(TARGETS, ["nothing", "staged", "file for directory", "staged", "intentions", "nothing"], strict=True))
+OTHER_PAIRS = [
+    pytest.param(target, present, marks=pytest.mark.slow)
+    for target in TARGETS
+    for present in ("staged", "intentions", "nothing", "file for directory")
+    if (target, present) not in PAIRS
+]
+
+
+@pytest.mark.parametrize(("target", "present"), PAIRS + OTHER_PAIRS)
 def test_it_is_put_back_exactly(project: Project, target: str, present: str) -> None:
     """From any staging area to any other, at one place of HEAD and of a merge."""
     conflict(project)
