@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from gitckpt.errors import Damaged
 from gitckpt.repo import checked
 from gitckpt.repo.staging import Staging
@@ -74,6 +76,8 @@ def recorded_git(event: Event) -> dict[str, Any]:
         checked.oid(head)
     if branch is not None and (not isinstance(branch, str) or branch.startswith("-") or not branch):
         raise Damaged(f"the record of a checkpoint has {ascii(branch)[:80]} for a branch")
+    if "branch_bytes" in record:  # its name is not UTF-8
+        return record | {"branch": os.fsdecode(checked.path(record["branch_bytes"]))}
     return record
 
 

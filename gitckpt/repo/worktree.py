@@ -160,6 +160,8 @@ def _now() -> str:
 def _git_record(snapshot: Snapshot) -> dict[str, Any]:
     head, staging = snapshot.head, snapshot.staging
     record: dict[str, Any] = {"head": head.commit, "branch": head.branch}
+    if head.branch is not None and not isinstance(path_data(os.fsencode(head.branch)), str):
+        record["branch"], record["branch_bytes"] = ascii(head.branch)[1:-1], path_data(os.fsencode(head.branch))
     if head.operation:
         record["operation"], record["operation_state"] = head.operation, head.operation_state
     if staging:

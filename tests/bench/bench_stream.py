@@ -3,6 +3,7 @@
     python tests/bench/bench_stream.py [--quick]
 
 Each candidate runs in turn, round after round, so that a busy machine slows all alike; a ratio is that of the medians.
+CPU time, of all processes of a run, is the steadier figure there.
 "bytes" passes them on and looks for a marker; "scanned" also cuts out the blocks, one in every 3 KB.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import resource
 import statistics
 import subprocess
 import sys
@@ -17,6 +19,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 MEGABYTE = 1 << 20
 
@@ -42,26 +45,32 @@ rollback_hint: [back to the step before]
 
 
 class Run:
-    """One run: wall seconds, and the peak memory of its first process in megabytes."""
+    """One run: wall seconds, CPU seconds of all its processes, and the peak memory of the first in megabytes."""
 
-    def __init__(self, argv: list[str], stdout: int = subprocess.DEVNULL) -> None:
-        began = time.perf_counter()
+    def __init__(self, argv: list[str], *, reader: list[str] | None = None) -> None:
+        began, spent = time.perf_counter(), children_seconds()
+        behind = subprocess.Popen(reader, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) if reader else None
+        stdout = behind.stdin if behind else subprocess.DEVNULL
         process = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=stdout)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
-        self.seconds, self.peak = time.perf_counter() - began, usage.ru_maxrss / 1024
+        self.wall, self.peak = time.perf_counter() - began, usage.ru_maxrss / 1024
+        if behind:
+            behind.communicate()
+        self.cpu = children_seconds() - spent
         if process.returncode:
             raise SystemExit(f"{argv[0]} ended with status {process.returncode}")
 
 
+def children_seconds() -> float:
+    """CPU seconds of all processes that have ended and been waited for."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
 def piped(argv: list[str]) -> Run:
     """The same with a reader behind it."""
-    reader = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
-    assert reader.stdin is not None
-    run = Run(argv, stdout=reader.stdin.fileno())
-    reader.stdin.close()
-    reader.wait()
-    return run
+    return Run(argv, reader=["cat"])
 
 
 def write_text(path: Path, size: int) -> None:
@@ -74,14 +83,26 @@ def write_text(path: Path, size: int) -> None:
             file.write(prose + BLOCK % number)
 
 
-def measure(candidates: dict[str, Callable[[], Run]], rounds: int) -> dict[str, tuple[float, float]]:
-    """Median seconds and peak megabytes of each candidate, run in turn."""
+class Result(NamedTuple):
+    """Medians of the seconds, and the highest peak."""
+
+    wall: float
+    cpu: float
+    peak: float
+
+
+def measure(candidates: dict[str, Callable[[], Run]], rounds: int) -> dict[str, Result]:
+    """What each candidate took, run in turn."""
     runs: dict[str, list[Run]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, candidate in candidates.items():
             runs[name].append(candidate())
     return {
-        name: (statistics.median(run.seconds for run in done), max(run.peak for run in done))
+        name: Result(
+            statistics.median(run.wall for run in done),
+            statistics.median(run.cpu for run in done),
+            max(run.peak for run in done),
+        )
         for name, done in runs.items()
     }
 
@@ -94,9 +115,10 @@ def measure_pipe(text: Path, copies: int, rounds: int) -> None:
         for work in ("bytes", "scanned")
     }
     results = measure({"cat | cat": lambda: piped(command), **ours}, rounds)
-    size, floor = copies * text.stat().st_size, results["cat | cat"][0]
-    for name, (seconds, peak) in results.items():
-        print_row(name, size, seconds, floor / seconds, peak, "≥ 0.25" if name in ours else "")
+    floor = results["cat | cat"]
+    for name, took in results.items():
+        ratios = floor.wall / took.wall, floor.cpu / took.cpu
+        print_row(name, copies * text.stat().st_size, took, ratios, "≥ 0.25" if name in ours else "")
 
 
 def measure_terminal(text: Path, copies: int, rounds: int) -> None:
@@ -107,17 +129,19 @@ def measure_terminal(text: Path, copies: int, rounds: int) -> None:
         for work in ("bytes", "scanned")
     }
     results = measure({"script -qfc": lambda: Run(["script", "-qfc", command, os.devnull]), **ours}, rounds)
-    size, peer = copies * text.stat().st_size, results["script -qfc"][0]
-    for name, (seconds, peak) in results.items():
-        print_row(name, size, seconds, seconds / peer, peak, "≤ 1.25" if name in ours else "")
+    peer = results["script -qfc"]
+    for name, took in results.items():
+        ratios = took.wall / peer.wall, took.cpu / peer.cpu
+        print_row(name, copies * text.stat().st_size, took, ratios, "≤ 1.25" if name in ours else "")
 
 
-def print_row(name: str, size: int, seconds: float, ratio: float, peak: float, bar: str) -> None:
-    """One candidate; the peak is given for ours alone, which have a bar."""
-    rate, memory = size / MEGABYTE / seconds, f"{peak:.0f}" if bar else ""
-    print(
-        f"| {name:17} | {size / MEGABYTE:5.0f} | {seconds:7.2f} | {rate:6.0f} | {memory:>4} | {ratio:5.2f} | {bar:6} |"
-    )
+def print_row(name: str, size: int, took: Result, ratios: tuple[float, float], bar: str) -> None:
+    """One candidate, with the ratios of wall and CPU time; the peak is given for ours alone, which have a bar."""
+    columns = (
+        f"{name:17}", f"{size / MEGABYTE:5.0f}", f"{took.wall:7.2f}", f"{size / MEGABYTE / took.wall:6.0f}",
+        f"{f'{took.peak:.0f}' if bar else '':>4}", f"{ratios[0]:5.2f}", f"{bar:6}", f"{took.cpu:5.2f}", f"{ratios[1]:9.2f}",
+    )  # fmt: skip
+    print("|", " | ".join(columns), "|", flush=True)
 
 
 def main() -> None:
@@ -126,8 +150,8 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a quarter of the bytes, three rounds")
     quick = parser.parse_args().quick
     copies, rounds = (4, 3) if quick else (16, 7)
-    print("| stream            |    MB | seconds |   MB/s | peak | ratio | bar    |")
-    print("| ----------------- | ----: | ------: | -----: | ---: | ----: | ------ |")
+    print("| stream            |    MB | seconds |   MB/s | peak | ratio | bar    |   CPU | CPU ratio |")
+    print("| ----------------- | ----: | ------: | -----: | ---: | ----: | ------ | ----: | --------: |")
     with tempfile.TemporaryDirectory() as directory:
         text = Path(directory, "text")
         write_text(text, 64 * MEGABYTE)

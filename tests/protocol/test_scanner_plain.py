@@ -7,13 +7,13 @@ from collections.abc import Iterable
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from test_scanner import CORPUS, PIECES, cut, scan
+from test_scanner import CORPUS, FLOODS, PIECES, cut, scan
 from test_scanner_forms import FORMS, NO_BLOCKS, PLAIN
 
 from gitckpt.protocol import frame
 from gitckpt.protocol.blocks import MAX_BLOCK, Diagnostic, RawBlock
 from gitckpt.protocol.plain_blocks import plain_blocks
-from gitckpt.protocol.scanner import Scanner
+from gitckpt.protocol.scanner import MAX_DIAGNOSTICS, Scanner
 
 
 class LineByLine(Scanner):
@@ -90,6 +90,12 @@ def test_each_header_after_each_prose_makes_no_difference(prose: str, end: str) 
         block = f"==={header}==={end}x{end}===END==={end}"
         data = f"{prose}{block}===END==={end}{block}".encode()
         assert scan([data]) == scan_line_by_line([data])
+
+
+@pytest.mark.parametrize("flood", FLOODS)
+def test_a_flood_around_them_makes_no_difference(flood: str) -> None:
+    data = FLOODS[flood] * (MAX_DIAGNOSTICS + 9) + PLAIN.encode() * 2 + FLOODS[flood] * 9 + PLAIN.encode()
+    assert scan([data]) == scan_line_by_line([data])
 
 
 @settings(deadline=None, max_examples=150)
