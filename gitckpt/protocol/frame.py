@@ -27,6 +27,7 @@ ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060\ufeff"
 MAX_QUOTES: Final = 16
 
 _ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace(r"\xc2\x9b", r"\x9b"))
+_INVISIBLE: Final = BLANKS + ZERO_WIDTH
 _UNSEEN: Final = dict.fromkeys(map(ord, ZERO_WIDTH))
 _LINE_END: Final = re.compile(r"\r*\n\r*|\r+")
 _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
@@ -92,14 +93,17 @@ def _unframed(text: str, frame: str) -> str:
     lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
     for _ in range(min(frame.count(">"), MAX_QUOTES)):
         lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
-    width = len(_QUOTES.sub("", frame).rstrip("*_`"))
-    return "\n".join(_unfenced(_dedented([_less_indent(line, width) for line in lines]))).rstrip("\n")
+    if width := len(_QUOTES.sub("", frame).rstrip("*_`")):
+        lines = [_less_indent(line, width) for line in lines]
+    return "\n".join(_unfenced(_dedented(lines))).rstrip("\n")
 
 
 def _trimmed(line: str) -> str:
     """The line with ordinary spaces as its indent, and nothing invisible at either end."""
-    text = line.strip(BLANKS + ZERO_WIDTH)
-    indent = line[: len(line) - len(line.lstrip(BLANKS + ZERO_WIDTH))] if text else ""
+    text = line.strip(_INVISIBLE)
+    if line.startswith(text):
+        return text
+    indent = line[: len(line) - len(line.lstrip(_INVISIBLE))]
     return " " * len(indent.translate(_UNSEEN).expandtabs(4)) + text
 
 
@@ -108,6 +112,8 @@ def _less_indent(line: str, width: int) -> str:
 
 
 def _dedented(lines: list[str]) -> list[str]:
+    if any(line and line[0] != " " for line in lines):
+        return lines
     indent = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
     return [line[indent:] for line in lines]
 

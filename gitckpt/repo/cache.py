@@ -56,6 +56,7 @@ class ScanCache:
         self.directories = Directories(self._repository.work_tree, self._raw, own_places(self._repository))
         self.modes: dict[bytes, int] = {}
         self.umask = GIT_UMASK
+        self.include: tuple[str, ...] = ()
         self.recent: set[bytes] = set()
         self.modes_known = False
         self.tracked: set[bytes] | None = None
@@ -152,6 +153,7 @@ class ScanCache:
             "version": VERSION,
             "index": self.index_key,
             "umask": self.umask,
+            "include": self.include,
             "recent": [os.fsdecode(path) for path in self.recent],
             "unreconciled": self.unreconciled,
             "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
@@ -195,6 +197,7 @@ class ScanCache:
         self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
+        self.include = tuple(str(pattern) for pattern in document["include"])
         self.recent = {os.fsencode(path) for path in document["recent"]}
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}

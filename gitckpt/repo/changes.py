@@ -112,7 +112,7 @@ class Changes:
         self._drop_from_added(ignored - forced)
         self.consider(path for path in forced - ignored if os.path.lexists(self._repository.at(path)))
         self._keep_skipped(staging)
-        self._take_back_skipped()
+        self.take_back_skipped()
 
     def _drop_from_added(self, paths: set[bytes]) -> None:
         for path in paths:
@@ -127,7 +127,7 @@ class Changes:
         paths = b"\0".join(sorted(gone)) + b"\0"
         self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
 
-    def _take_back_skipped(self) -> None:
+    def take_back_skipped(self) -> None:
         """Paths outside a sparse checkout that are on disk all the same are content like any other."""
         flagged = [entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"]
         back = [path for path in flagged if os.path.lexists(self._repository.at(path))]

@@ -100,9 +100,13 @@ class Snapshotter:
         staging, staging_changed = self._staging(again=rules_changed)
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
-        cache.unreconciled = cache.unreconciled or rules_changed or staging_changed
+        included_changed = cache.include != self._settings.include
+        cache.include = self._settings.include
+        cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed
         if cache.unreconciled and not verifying:
             changes.reconcile(staging)
+        elif staging and staging.skipped and cache.directories.changed:
+            changes.take_back_skipped()
         cache.unreconciled = verifying or bool(also)
         changes.consider([*self._included(), *also])
         changes.apply()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from project import Project
+from sampling import others_slow
 
 from gitckpt.errors import Refused
 from gitckpt.hint import wish_of_hint
@@ -86,13 +87,12 @@ HINTS = {
 
 #: One for each action in each language; the others are for the slow run.
 FEW = (
-    "回退到 CHECKPOINT 1，git checkout src/app.py撤销", "back to C1 with `git checkout -- src/app.py src/other.py`", "恢复 src/app.py",
-    "restore src/app.py from C1", "回退到 C1", "back to checkpoint 1", "git reset --hard", "git stash -u && git stash drop",
-    "git clean -fd tmp", "rm -rf tmp src/new.py", "删除 new.txt", "delete the temporary file new.txt", "删除 new.txt，git checkout src/other.py",
+    "回退到 CHECKPOINT 1，git checkout src/app.py撤销", "restore src/app.py from C1", "回退到 C1", "git stash -u && git stash drop",
+    "git clean -fd tmp", "rm -rf tmp src/new.py", "delete the temporary file new.txt", "删除 new.txt，git checkout src/other.py",
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("hint", [*FEW, *(pytest.param(h, marks=pytest.mark.slow) for h in HINTS if h not in FEW)])
+@pytest.mark.parametrize("hint", others_slow(HINTS, lambda hint: hint in FEW))
 def test_a_hint_does_what_it_says_and_undo_takes_it_back(project: Project, hint: str) -> None:
     step(project, hint)
     before = project.disk()

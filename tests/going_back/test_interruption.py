@@ -131,12 +131,12 @@ def test_it_calls_git_so_often_and_is_done(story: Story, tmp_path: Path) -> None
     assert count in CALLS
 
 
-@pytest.mark.parametrize("kill_at", LATER[::6])
+@pytest.mark.parametrize("kill_at", LATER[::8])
 def test_killed_and_finished(story: Story, tmp_path: Path, kill_at: int) -> None:
     check(story, tmp_path, kill_at, abort=False)
 
 
-@pytest.mark.parametrize("kill_at", LATER[3::6])
+@pytest.mark.parametrize("kill_at", LATER[4::8])
 def test_killed_and_taken_back(story: Story, tmp_path: Path, kill_at: int) -> None:
     check(story, tmp_path, kill_at, abort=True)
 

@@ -58,6 +58,7 @@ def alarm() -> Iterator[Callable[[Callable[[], bool]], None]]:
     def ring(condition: Callable[[], bool]) -> None:
         def handler(signal_number: int, frame: FrameType | None) -> None:
             if condition():
+                signal.setitimer(signal.ITIMER_REAL, 0)
                 raise KeyboardInterrupt
 
         signal.signal(signal.SIGALRM, handler)

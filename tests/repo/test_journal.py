@@ -223,7 +223,7 @@ Project(Path(sys.argv[1])).checkpoint(sys.argv[2], session="many" if len(sys.arg
 """
 
 
-@pytest.mark.parametrize("session", [(), ("named",)])
+@pytest.mark.parametrize("session", [(), pytest.param(("named",), marks=pytest.mark.slow)])
 def test_sixteen_recorders_at_once_make_sixteen_checkpoints(project: Project, session: tuple[str, ...]) -> None:
     project.checkpoint("C0", session="many")
     ids = [f"C{number}" for number in range(1, 17)]

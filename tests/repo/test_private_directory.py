@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from observation import files_on_disk
 from project import Project
+from sampling import others_slow
 
 from gitckpt.recorder import Recorder
 
@@ -69,6 +70,10 @@ CONVERSIONS = {
 }
 
 
+#: Those that change bytes, and one of each other kind.
+COMMON = ("autocrlf", "eol", "ident", "encoding", "filter", "filter that fails", "index", "file modes")
+
+
 def damage(name: str) -> Callable[[Path], None]:
     """What may have happened to one file of the private directory."""
     return {
@@ -81,7 +86,7 @@ def damage(name: str) -> Callable[[Path], None]:
     }[name]
 
 
-@pytest.mark.parametrize("name", CONVERSIONS)
+@pytest.mark.parametrize("name", others_slow(CONVERSIONS, lambda name: name in COMMON))
 def test_no_setting_of_the_user_changes_a_byte(project: Project, name: str) -> None:
     settings, attributes = CONVERSIONS[name]
     for path, content in TELLING.items():
@@ -154,20 +159,17 @@ def test_a_file_in_its_place_is_replaced(project: Project) -> None:
     assert project.held(project.checkpoint("C1").commit) == files_on_disk(project.root)
 
 
-@pytest.mark.parametrize(
-    ("name", "how"),
-    [
-        *(
-            (name, how)
-            for name in ("index", "scan.json", "sharedindex")
-            for how in ("emptied", "overwritten", "deleted")
-        ),
-        *((name, "overwritten") for name in ("config", "info/attributes", "info/exclude")),
-        *((name, "a directory") for name in ("config", "index", "scan.json", "staging")),
-        ("index", "cut"),
-        ("index", "unreadable"),
-    ],
-)
+DAMAGES = [
+    *((name, how) for name in ("index", "scan.json", "sharedindex") for how in ("emptied", "overwritten", "deleted")),
+    *((name, "overwritten") for name in ("config", "info/attributes", "info/exclude")),
+    *((name, "a directory") for name in ("config", "index", "scan.json", "staging")),
+    ("index", "cut"),
+    ("index", "unreadable"),
+]
+OFTEN = DAMAGES[1:9:3] + DAMAGES[9:14:2] + [("index", "a directory"), ("sharedindex", "deleted")]
+
+
+@pytest.mark.parametrize(("name", "how"), others_slow(DAMAGES, lambda case: case in OFTEN))
 def test_a_damaged_file_is_mended_without_a_word(project: Project, name: str, how: str) -> None:
     project.write("notes.txt", "untracked\n")
     project.checkpoint("C1")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from project import FILES, Project
+from sampling import others_slow
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo import restore, trees
@@ -64,7 +65,12 @@ OBSTACLES: dict[Callable[[Project], None], str] = {
 }
 
 
-@pytest.mark.parametrize("obstacle", OBSTACLES, ids=lambda obstacle: obstacle.__name__)
+OFTEN = (directory_with_ignored_files, repository_of_its_own, large_file)
+
+
+@pytest.mark.parametrize(
+    "obstacle", others_slow(OBSTACLES, lambda obstacle: obstacle in OFTEN), ids=lambda obstacle: obstacle.__name__
+)
 def test_what_cannot_be_kept_stands_in_the_way(project: Project, obstacle: Callable[[Project], None]) -> None:
     project.write("data", "a file at C1\n")
     project.write("src/app.py", "at C1\n")
@@ -218,7 +224,10 @@ def test_a_file_that_changed_since_the_snapshot_stops_it(project: Project) -> No
     assert project.read("src/app.py") == b"written meanwhile\n"
 
 
-@pytest.mark.parametrize("path", ["../escaped", ".git/config", ".git", "a/../../escaped", "x/.GIT/hooks/y", "./x"])
+PLACES = ("../escaped", ".git/config", ".git", "a/../../escaped", "x/.GIT/hooks/y", "./x")
+
+
+@pytest.mark.parametrize("path", others_slow(PLACES, lambda path: path in PLACES[::4]))
 def test_a_tampered_tree_cannot_write_where_no_work_tree_is(project: Project, path: str) -> None:
     tree, before, _ = checked_out(project)
     everything = project.disk(), project.of_the_user()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from observation import files_on_disk
 from project import Project
+from sampling import others_slow
 
 from gitckpt.repo import index
 
@@ -62,9 +63,7 @@ FILTERED = ("* filter=f\n", {"filter.f.clean": "tr a-z n-za-m", "filter.f.smudge
 LINE_ENDS = ("* text=auto\n", {}, b"one\r\ntwo\r\n")
 
 
-@pytest.mark.parametrize(
-    ("where", "attributes", "settings", "content"),
-    [
+CONVERTED: list[tuple[str, str, dict[str, str], bytes]] = [
         (".gitattributes", *FILTERED),
         (".gitattributes", *LINE_ENDS),
         (".gitattributes", "* text\n", {}, b"one\r\ntwo\r\n"),
@@ -77,8 +76,13 @@ LINE_ENDS = ("* text=auto\n", {}, b"one\r\ntwo\r\n")
         *((where, *case) for where in ("src/.gitattributes", ".git/info/attributes", "../home/.config/git/attributes")
           for case in (FILTERED, LINE_ENDS)),
         ("../home/named", "* filter=f\n", FILTERED[1] | {"core.attributesFile": "~/named"}, FILTERED[2]),
-    ],
-)  # fmt: skip
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("where", "attributes", "settings", "content"),
+    others_slow(CONVERTED, lambda case: CONVERTED.index(case) in (0, 1, 5, 6, 7, 9)),
+)
 def test_an_entry_whose_blob_is_not_the_file_is_read_again(
     project: Project, where: str, attributes: str, settings: dict[str, str], content: bytes
 ) -> None:

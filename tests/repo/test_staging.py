@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from observation import differences
 from project import Project
+from sampling import others_slow
 
 from gitckpt.repo import staging
 from gitckpt.repo.staging import Staging
@@ -104,7 +105,7 @@ def test_what_it_holds(project: Project) -> None:
     assert {"src/app.py", "kept.log", "README.md"} <= set(project.held(area.tree))
 
 
-@pytest.mark.parametrize("situation", SITUATIONS)
+@pytest.mark.parametrize("situation", others_slow(SITUATIONS, lambda name: name in ("staged", "conflict")))
 def test_telling_it_touches_nothing(project: Project, situation: str) -> None:
     SITUATIONS[situation](project)
     before = project.of_the_user()
@@ -122,18 +123,13 @@ def test_a_lock_of_the_users_does_not_matter(project: Project) -> None:
     assert differences(before, project.of_the_user()) == {}
 
 
-#: What a rollback finds and what it puts back: some pairs in this run, every one in the slow one.
 TARGETS = [name for name in SITUATIONS if name != "flags"]
-PAIRS = list(zip(TARGETS, ["nothing", "staged", "file for directory", "staged", "intentions", "nothing"], strict=True))
-OTHER_PAIRS = [
-    pytest.param(target, present, marks=pytest.mark.slow)
-    for target in TARGETS
-    for present in ("staged", "intentions", "nothing", "file for directory")
-    if (target, present) not in PAIRS
+PAIRS = [
+    (target, present) for target in TARGETS for present in ("staged", "intentions", "nothing", "file for directory")
 ]
 
 
-@pytest.mark.parametrize(("target", "present"), PAIRS + OTHER_PAIRS)
+@pytest.mark.parametrize(("target", "present"), others_slow(PAIRS, lambda pair: PAIRS.index(pair) % 5 == 0))
 def test_it_is_put_back_exactly(project: Project, target: str, present: str) -> None:
     """From any staging area to any other, at one place of HEAD and of a merge."""
     conflict(project)
@@ -178,6 +174,7 @@ def test_the_flag_of_an_entry_survives_though_its_content_is_put_back(project: P
     assert project.staged() == wanted
 
 
+@pytest.mark.xfail(reason="git itself refuses to note the intention to add a file that is not there")
 def test_an_intention_to_add_a_file_that_is_gone(project: Project) -> None:
     intentions(project)
     project.remove("planned")
