@@ -152,6 +152,7 @@ def test_a_bent_form_is_left_to_the_lines(form: str) -> None:
 
 
 @pytest.mark.parametrize("over", [0, 1])
-def test_a_block_over_its_bound_is_left_to_the_lines(over: int) -> None:
-    body = "x" * (MAX_BLOCK - 2 + over)
-    assert len(taken_whole(f"===RETRY===\n{body}\n===END===\n")) == 1 - over
+def test_a_block_that_may_have_to_be_cut_is_left_to_the_lines(over: int) -> None:
+    header, footer = "===RETRY===\n", "\n===END===\n"
+    body = "x" * (MAX_BLOCK - len(header + footer) + over)
+    assert len(taken_whole(header + body + footer)) == 1 - over

@@ -33,8 +33,7 @@ def directory_with_ignored_files(project: Project) -> None:
 
 def repository_of_its_own(project: Project) -> None:
     other = Project.create(project.root / "data")
-    other.write("inner", "x")
-    other.commit("inner")
+    other.commit("empty")
 
 
 def repository_deep_inside(project: Project) -> None:
