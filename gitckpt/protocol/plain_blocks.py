@@ -45,10 +45,10 @@ def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, i
 
     `data` has to begin with a line.
     """
-    while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign, sign + MAX_BLOCK)):
+    while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
         keyword, argument, body = block.groups(b"")
         text = plain_text(body) if may_hold_control(body) else decoded(body)
-        if text is None or holds_wide_sign(data, position, sign):
+        if text is None or len(body) > MAX_BLOCK or holds_wide_sign(data, position, sign):
             return
         position = block.end()
         yield _KINDS[keyword], argument.decode().strip(), text, sign, position

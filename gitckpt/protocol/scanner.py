@@ -100,7 +100,7 @@ class Scanner:
             if end < 0:
                 break
             start = self._line_with_candidate(data, start, begin, end)
-            position = start if start > end else end + 1
+            position = max(start, end + 1)
             if start == position and self._floods():
                 start = position = self._past_flood(data, position)
         return start

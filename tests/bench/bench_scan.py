@@ -23,9 +23,8 @@ MEGABYTE = 1_000_000
 READ = 65536
 ROUNDS = 7
 
-WORDS = "The scanner looks for the marker in each read and never decodes what it passes over; it keeps the last line.\n"
 PROSE = (
-    f"{WORDS}"
+    "The scanner looks for the marker in each read and never decodes what it passes over; it keeps the last line.\n"
     "    if (total === expected && items.length == 3) { return final(summary); }  // retry at the end\n"
     "| column | other | `a = b` | https://example.com/?q=1&end=2 |\n"
 )
@@ -75,12 +74,11 @@ INPUTS = {
     "text without markers": Input(repeated(PROSE.encode()), megabytes_per_second=200),
     "Chinese text without markers": Input(repeated(CHINESE.encode()), megabytes_per_second=200),
     "a block every 3 KB of text with signs": Input(numbered(BLOCK, (PROSE * 10)[:2800] + "\n")),
-    "a block every 3 KB of text without": Input(numbered(BLOCK, WORDS * 26)),
-    "the same as a terminal gives it": Input(numbered(BLOCK.replace("\n", "\r\n"), WORDS.replace("\n", "\r\n") * 26)),
-    "blocks and nothing else": Input(numbered(BLOCK)),
-    "long blocks, bent in one place": Input(
-        numbered("===CHECKPOINT {}===\n" + "done: x\n" * 200 + "a\rb\n===END===\n")
+    "a block every 3 KB of text without": Input(numbered(BLOCK, (PROSE.splitlines(keepends=True)[0] * 26))),
+    "the same as a terminal gives it": Input(
+        numbered(BLOCK.replace("\n", "\r\n"), (PROSE.splitlines(keepends=True)[0] * 26).replace("\n", "\r\n"))
     ),
+    "blocks and nothing else": Input(numbered(BLOCK)),
     "hostile: one line": Input(repeated(b"x"), seconds=3),
     "hostile: one line of =": Input(repeated(b"="), seconds=3),
     "hostile: 25 million lines of ===": Input(repeated(b"===\n"), seconds=3),
@@ -89,6 +87,9 @@ INPUTS = {
     "hostile: millions of dressed headers": Input(numbered("> **===CHECKPOINT {}===**\r\n"), seconds=10),
     "hostile: millions of headers with a line": Input(numbered("===CHECKPOINT {}===\nphase: x\n"), seconds=10),
     "hostile: long blocks without footers": Input(numbered("===CHECKPOINT {}===\n" + "done: x\n" * 200), seconds=10),
+    "hostile: blocks bent at their ends": Input(
+        numbered("===CHECKPOINT {}===\n" + "done: x\n" * 200 + "a\rb\n===END===\n"), seconds=10
+    ),
     "hostile: millions of footers": Input(repeated(b"===END===\n"), seconds=10),
     "hostile: millions of mentions": Input(repeated(b"the ===CHECKPOINT 7=== block\n"), seconds=10),
 }

@@ -33,7 +33,8 @@ def directory_with_ignored_files(project: Project) -> None:
 
 def repository_of_its_own(project: Project) -> None:
     other = Project.create(project.root / "data")
-    other.commit("empty")
+    other.write("inner", "x")
+    other.commit("inner")
 
 
 def repository_deep_inside(project: Project) -> None:

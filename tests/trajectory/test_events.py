@@ -10,8 +10,7 @@ from gitckpt.trajectory.events import Event
 
 
 def event(**given: Any) -> Event:
-    header: dict[str, Any] = {"kind": "note", "session": "s", "line": "main", "seq": 1, "at": ""}
-    return Event(**(header | given))
+    return Event(**({"kind": "note", "session": "s", "line": "main", "seq": 1, "at": ""} | given))
 
 
 def test_an_event_without_a_document_says_nothing() -> None:
