@@ -56,6 +56,7 @@ class Planner:
         self.tree = tree
         self.repository, self._raw = tree.repository, tree.raw
         self._trees: dict[str, str] = {}
+        self._lines: dict[str, dict[str, str]] = {}
 
     def _tree_of(self, event: Event) -> str:
         if event.commit not in self._trees:
@@ -65,6 +66,7 @@ class Planner:
     def prepare(self, wish: Wish) -> Prepared:
         """The plan. Nothing of the user's is changed. The caller holds the lock."""
         refuse_unreadable(wish.target)
+        self._lines = {}
         snapshot = self.tree.snapshotter.take()
         self._refuse_unknown_paths(wish, snapshot)
         prepared = self._plan(wish, snapshot)
@@ -152,12 +154,18 @@ class Planner:
             return set()
         return {change.path for change in changes(self._raw, self._tree_of(last), snapshot.tree)}
 
+    def _lines_of(self, session: str) -> dict[str, str]:
+        """The lines of a session: name → tip. Asked once for a plan, which is made and carried out under the lock."""
+        if session not in self._lines:
+            self._lines[session] = self.tree.journal.lines(session).get(session, {})
+        return self._lines[session]
+
     def last_event(self) -> Event | None:
         """The event at the tip of the work tree's current line."""
         current = self.tree.journal.current()
         if current is None:
             return None
-        tip = self.tree.journal.lines(current[0]).get(current[0], {}).get(current[1])
+        tip = self._lines_of(current[0]).get(current[1])
         return self.tree.tips({tip}).get(tip) if tip else None
 
     def _wanted_modes(self, prepared: Prepared, situation: Situation) -> dict[bytes, int | None]:

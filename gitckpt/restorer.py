@@ -100,11 +100,11 @@ class Restorer(Planner):
         self._write(prepared)
         differences = self._verify(prepared)
         commits = self._move_head(prepared)
+        touched = {change.path for change in prepared.changes} | set(prepared.modes)
         if prepared.staging is not None:
             assert prepared.snapshot.staging is not None
-            staging_area.restore(self.repository, prepared.snapshot.staging, prepared.staging)
-        if prepared.plan.changing:
-            staging_area.refresh(self.repository)
+            touched |= staging_area.restore(self.repository, prepared.snapshot.staging, prepared.staging)
+        staging_area.refresh(self.repository, touched)
         if differences:
             raise Negative(
                 "the work tree is not as planned after the rollback:\n" + "\n".join(differences[:20]),
@@ -166,7 +166,7 @@ class Restorer(Planner):
 
     def _session_of(self, id: str) -> Session:
         """The session with its lines alone: its events are not wanted here, and a long session has many."""
-        return Session(id, (), self.tree.journal.lines(id).get(id, {}))
+        return Session(id, (), self._lines_of(id))
 
     def _here(self, recorder: Recorder | None) -> Session | None:
         if recorder is not None and recorder.session is not None:

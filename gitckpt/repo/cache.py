@@ -35,7 +35,7 @@ UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 SAME_SECOND = 2_000_000_000
 
 #: Raised when the form of the file changes.
-VERSION = 3
+VERSION = 4
 
 
 class ScanCache:
@@ -99,6 +99,8 @@ class ScanCache:
     def follow(self, changes: Collection[Change]) -> None:
         """Take up what a checkout has changed in work tree and private index."""
         self.tree = ""
+        # a path that has come may be one that a rule ignores
+        self.unreconciled = self.unreconciled or any(change.status == "A" for change in changes)
         for change in changes:
             try:
                 self._note_recent(change.path, os.lstat(self._repository.at(change.path)))
@@ -151,6 +153,7 @@ class ScanCache:
             return
         document = {
             "version": VERSION,
+            "user": os.geteuid(),
             "index": self.index_key,
             "umask": self.umask,
             "include": self.include,
@@ -181,7 +184,9 @@ class ScanCache:
         try:
             with open(self._path, "rb") as file:
                 document = json.load(file)
-            if document["version"] != VERSION or tuple(document["index"]) != stat_key(index_path(self._repository)):
+            known = tuple(document["index"]) == stat_key(index_path(self._repository))
+            # what one user may read says nothing of what another may
+            if document["version"] != VERSION or document["user"] != os.geteuid() or not known:
                 return False
             self._take(document)
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -228,6 +233,7 @@ def _staging_as_data(staging: Staging) -> dict[str, Any]:
         "intended": [os.fsdecode(path) for path in staging.intended],
         "skipped": [os.fsdecode(path) for path in staging.skipped],
         "forced": [os.fsdecode(path) for path in staging.forced],
+        "digest": staging.digest,
     }
 
 
@@ -239,4 +245,5 @@ def _staging_from_data(document: dict[str, Any]) -> Staging:
     staging.intended = [os.fsencode(path) for path in document["intended"]]
     staging.skipped = [os.fsencode(path) for path in document["skipped"]]
     staging.forced = [os.fsencode(path) for path in document["forced"]]
+    staging.digest = str(document["digest"])
     return staging

@@ -117,18 +117,20 @@ class Directories:
 
     def _read(self, path: bytes, before: Directory | None) -> Directory:
         full = os.path.join(self._work_tree, path) if path else self._work_tree
-        directory = Directory()
         try:
             status = os.lstat(full)
-            if not stat.S_ISDIR(status.st_mode):
-                return directory
-            directory.mode = stat.S_IMODE(status.st_mode)
+        except OSError as error:
+            return _closed(readable=isinstance(error, FileNotFoundError))
+        if before and before.stamp == _stamp_of(status):
+            return before  # its permissions are the same too: they are part of what the stamp tells
+        directory = Directory()
+        if not stat.S_ISDIR(status.st_mode):
+            return directory
+        directory.mode = stat.S_IMODE(status.st_mode)
+        try:
             if not os.access(full, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
                 directory.unreadable = True
                 return directory
-            if before and before.stamp == _stamp_of(status) and not before.unreadable:
-                before.mode = directory.mode
-                return before
             self._read_entries(full, directory, at_root=not path)
         except FileNotFoundError:
             return directory
@@ -158,6 +160,13 @@ class Directories:
     def _rule_stamps(self, outside: Iterable[bytes]) -> dict[str, tuple[int, ...]]:
         inside = (os.path.join(self._work_tree, p, b".gitignore") for p, d in self.known.items() if d.rules)
         return {os.fsdecode(path): _stamp(path) for path in (*outside, *inside)}
+
+
+def _closed(*, readable: bool) -> Directory:
+    """A directory that cannot be looked at: gone, or without access."""
+    directory = Directory()
+    directory.unreadable = not readable
+    return directory
 
 
 def _stamp_of(status: os.stat_result) -> int:

@@ -11,7 +11,7 @@ from gitckpt.repo.cache import ScanCache, own_places
 from gitckpt.repo.changes import Changes
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
-from gitckpt.repo.staging import Staging, capture, stat_key
+from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture, stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.trees import Change
-
-#: Directories that git is asked about one by one; for more the whole work tree is as cheap.
-MOST_PATHSPECS = 100
 
 
 class Snapshot:
@@ -107,7 +104,7 @@ class Snapshotter:
             changes.reconcile(staging)
         elif staging and staging.skipped and cache.directories.changed:
             changes.take_back_skipped()
-        cache.unreconciled = verifying or bool(also)
+        cache.unreconciled = bool(also) or (verifying and cache.unreconciled)
         changes.consider([*self._included(), *also])
         changes.apply()
         snapshot = Snapshot(self._tree(changes.any), self._heads.read(head), staging)
@@ -143,11 +140,12 @@ class Snapshotter:
         if key == self._cache.staging_key and not again:
             return self._cache.staging, False
         try:
-            staging = capture(self.repository, self._raw, missing_ok=self._settings.partial_clone)
+            known = None if again else self._cache.staging
+            staging = capture(self.repository, self._raw, missing_ok=self._settings.partial_clone, known=known)
         except GitFailed:
             return None, False
         self._cache.staging_key, self._cache.staging = key, staging
-        return staging, True
+        return staging, staging is not known
 
     def _included(self) -> list[bytes]:
         if not self._settings.include:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 
@@ -13,13 +14,16 @@ from gitckpt.repo.repository import EMPTY_BLOB
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
 #: An index entry that only says that a file will be added (git's CE_INTENT_TO_ADD).
 INTENT_TO_ADD = 1 << 29
+
+#: Paths that git is asked about one by one; for more, the whole index is as cheap.
+MOST_PATHSPECS = 100
 
 Unmerged = tuple[bytes, bytes, bytes, bytes]  # mode, object id, stage, path
 
@@ -28,12 +32,13 @@ class Staging:
     """A staging area: `tree` of its merged entries, the `unmerged` ones by stage, paths only intended to be added.
 
     `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither
-    is part of what is restored."""
+    is part of what is restored. `digest` stands for all entries of the index with their flags; "" where two may be
+    told apart by more than that."""
 
-    __slots__ = ("forced", "intended", "skipped", "tree", "unmerged")
+    __slots__ = ("digest", "forced", "intended", "skipped", "tree", "unmerged")
 
     def __init__(self, tree: str) -> None:
-        self.tree = tree
+        self.tree, self.digest = tree, ""
         self.unmerged: list[Unmerged] = []
         self.intended: list[bytes] = []
         self.skipped: list[bytes] = []
@@ -88,18 +93,27 @@ def _copy_shared_index(source: bytes, target: bytes) -> None:
                 writer.write(reader.read())
 
 
-def capture(repository: Repository, raw: Git, *, missing_ok: bool) -> Staging:
-    """The user's staging area. Reads a copy; the user's index is not written, nor locked."""
+def capture(repository: Repository, raw: Git, *, missing_ok: bool, known: Staging | None = None) -> Staging:
+    """The user's staging area. Reads a copy; the user's index is not written, nor locked.
+
+    `known` is what it was, if no ignore rule has changed since: given back where only stat data is new in the index.
+    """
     copy = os.path.join(repository.private_dir, b"staging")
     if not copy_index(repository.index_path, copy):
         return Staging(EMPTY_TREE[repository.object_format])
     git = raw.view(GIT_INDEX_FILE=copy)
-    ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
-    entries = split(git.run("ls-files", "-z", "-s", "-v"))
+    listing = git.run("ls-files", "-z", "-s", "-v")
     staging = Staging("")
+    # an entry that is only intended looks like an empty file
+    empty = EMPTY_BLOB[repository.object_format]
+    staging.digest = "" if empty in listing else hashlib.blake2b(listing, digest_size=16).hexdigest()
+    if known and staging.digest and staging.digest == known.digest:
+        return known
+    ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
+    entries = split(listing)
     staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
     staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
-    staging.intended = _intended(git, entries, EMPTY_BLOB[repository.object_format])
+    staging.intended = _intended(git, entries, empty)
     staging.forced = split(ignored.wait())
     if staging.unmerged:
         remove_entries(git, {entry[3] for entry in staging.unmerged}, repository.null_oid)
@@ -133,9 +147,9 @@ def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
 
 
-def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
-    """Make the user's staging area hold what `wanted` holds. Entries that need no change keep their flags and stat
-    data."""
+def restore(repository: Repository, present: Staging, wanted: Staging) -> set[bytes]:
+    """Make the user's staging area hold what `wanted` holds; the paths that were written. Entries that need no change
+    keep their flags and stat data."""
     git = repository.user_git().view(GIT_LITERAL_PATHSPECS="1")
     null = repository.null_oid.encode()
     flags = _flags(git)
@@ -146,13 +160,15 @@ def restore(repository: Repository, present: Staging, wanted: Staging) -> None:
     if present.unmerged != wanted.unmerged:
         rows += [b"0 %s\t%s\0" % (null, path) for path in sorted({entry[3] for entry in wanted.unmerged})]
         rows += [b"%s %s %s\t%s\0" % entry for entry in wanted.unmerged]
+    written = {row.rstrip(b"\0").partition(b"\t")[2] for row in rows if not row.startswith(b"0 ")}
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
-        _flag_again(git, flags, {row.rstrip(b"\0").partition(b"\t")[2] for row in rows if not row.startswith(b"0 ")})
+        _flag_again(git, flags, written)
     missing = sorted(set(wanted.intended) - set(present.intended))
     paths = [path for path in missing if os.path.lexists(repository.at(path))]
     if paths:
         git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(paths) + b"\0")
+    return written
 
 
 def _flags(git: Git) -> dict[str, set[bytes]]:
@@ -182,9 +198,18 @@ def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]
     return sorted(rows, key=lambda row: not row.startswith(b"0 "))
 
 
-def refresh(repository: Repository) -> None:
-    """Bring the stat data of the user's index up to date, so that git sees no phantom edits. A lock of the user's is
-    respected."""
-    if os.path.exists(repository.index_path):
-        # under his own configuration: line ends that his git converts are no edits
-        repository.user_git().run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+def refresh(repository: Repository, paths: Collection[bytes]) -> None:
+    """Bring the stat data of these paths in the user's index up to date, so that git sees no phantom edits. A lock of
+    the user's is respected."""
+    if not paths or not os.path.exists(repository.index_path):
+        return
+    # under his own configuration: line ends that his git converts are no edits
+    git = repository.user_git().view(GIT_LITERAL_PATHSPECS="1")
+    if len(paths) > MOST_PATHSPECS:
+        git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+        return
+    tracked = set(split(git.run("ls-files", "-z", "--", *sorted(paths)))).intersection(paths)
+    if tracked:
+        data = b"\0".join(sorted(tracked))
+        command = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
+        git.run(*command, data=data, ok=(0, 1, 128))
