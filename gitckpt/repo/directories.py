@@ -116,7 +116,7 @@ class Directories:
         return [path for path in paths if path not in ignored]
 
     def _read(self, path: bytes, before: Directory | None) -> Directory:
-        full = os.path.join(self._work_tree, path) if path else self._work_tree
+        full = self._work_tree + b"/" + path if path else self._work_tree
         try:
             status = os.lstat(full)
         except OSError as error:
