@@ -97,6 +97,15 @@ class Recorder:
                     raise
                 return write(snapshot, self._place() or self._open(snapshot))
 
+    def checkpoint(self, fields: Mapping[str, Any]) -> Event:
+        """A checkpoint that was not written as a block; its id is the next."""
+
+        def write(snapshot: Snapshot, session: Session) -> Event:
+            block = Block("checkpoint", next_checkpoint_id(session), "", dict(fields))
+            return self.append(event_of(block, session), snapshot)
+
+        return self._written(write)
+
     def save(self, text: str) -> Event:
         """A checkpoint by hand."""
 

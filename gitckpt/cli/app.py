@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from gitckpt.cli import edge, render
+from gitckpt.cli import agent_commands, edge, render
 
 app = typer.Typer(
     name="gitckpt",
@@ -342,3 +342,6 @@ def replay(
     from gitckpt.cli.replay import replay as command
 
     _end(lambda: command(file, to=to, rollback_target=rollback_target, json=json), json=json)
+
+
+agent_commands.add_to(app)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from gitckpt.cli import render
-from gitckpt.cli.paths import from_here
 from gitckpt.errors import UnknownId, UsageError
+from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
 
 

@@ -6,10 +6,10 @@ import os
 import sys
 
 from gitckpt.cli import render
-from gitckpt.cli.paths import from_here
 from gitckpt.errors import Refused, UsageError
 from gitckpt.planner import Prepared
 from gitckpt.recorder import Recorder
+from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Outcome, Restorer, restore_for_retry

@@ -8,10 +8,8 @@ from collections.abc import Iterator
 from gitckpt.protocol.blocks import PHASES, REQUIRED, Block
 from gitckpt.protocol.hints import is_executable_text
 from gitckpt.protocol.sentences import count_sentences
-from gitckpt.protocol.transcript import Complaint, Transcript, name, quoted, state_characters
-
-#: Characters of state after which a checkpoint is a second context, not a state.
-MAX_STATE = 2000
+from gitckpt.protocol.state import MAX_STATE, state_characters
+from gitckpt.protocol.transcript import Complaint, Transcript, name, quoted
 
 _TO_WRITE = {
     "phase": "`phase: implement`",

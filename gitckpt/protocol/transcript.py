@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from gitckpt.protocol.blocks import STATE_FIELDS, Block, Diagnostic, Kind
+from gitckpt.protocol.blocks import Block, Diagnostic, Kind
 from gitckpt.protocol.ids import canonical, ids_in, is_placeholder
 
 _LEFT_OUT = re.compile(r"省略|略去|从略|\b(?:omitted|elided|left\s+out|skipped)\b", re.IGNORECASE)
@@ -187,16 +187,3 @@ def listed(ids: Iterable[str]) -> str:
 def span(ids: list[str]) -> str:
     """`C6-C10` for a message: from the first to the last."""
     return "-".join(dict.fromkeys(quoted(id) for id in (*ids[:1], *ids[-1:])))
-
-
-def state_characters(fields: dict[str, object]) -> int:
-    """How many characters the state of a checkpoint has: all text under goal, facts, done, todo and open."""
-    return sum(map(_characters, (fields.get(name) for name in (*STATE_FIELDS, "done"))))
-
-
-def _characters(value: object) -> int:
-    if isinstance(value, dict):
-        return sum(map(_characters, value.values()))
-    if isinstance(value, (list, tuple)):
-        return sum(map(_characters, value))
-    return len(str(value)) if value is not None else 0

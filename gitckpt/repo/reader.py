@@ -6,10 +6,12 @@ from __future__ import annotations
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.repository import discover
+from gitckpt.trajectory.events import BLOCK_KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
@@ -62,6 +64,19 @@ class Reader:
         from gitckpt.trajectory.resolve import resolve
 
         return resolve(name, self.sessions(everywhere=everywhere), self.journal.current())
+
+    def line(self) -> list[Event]:
+        """The events of the line being recorded, oldest first; [] where nothing is on record."""
+        session = self.current_session()
+        if session is None:
+            return []
+        current = self.journal.current()
+        here = current is not None and current[0] == session.id and current[1] in session.lines
+        return session.on_line(current[1] if current and here else session.active_line)
+
+    def entries(self) -> list[dict[str, Any]]:
+        """What a context is built from: `{"kind", "id", "fields"}` of the blocks on the line being recorded."""
+        return [{"kind": e.kind, "id": e.id, "fields": e.fields} for e in self.line() if e.kind in BLOCK_KINDS]
 
     def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
         """By commit, what each event changed against the one before it on its line. The first of a session changed

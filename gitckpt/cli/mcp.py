@@ -1,0 +1,11 @@
+"""`gitckpt mcp`: the tools for an agent, over the Model Context Protocol."""
+
+from __future__ import annotations
+
+
+def mcp() -> int:
+    """Serve on standard input and output until the client goes."""
+    from gitckpt.mcp import serve
+
+    serve()
+    return 0

@@ -1,0 +1,102 @@
+"""The state of a checkpoint: what an agent has to know to go on after its context was cleared.
+
+`{"goal": str, "facts": [{"text", "source"}…], "done": [str…], "todo": [str…], "open": [str…]}`, as the fields of a
+checkpoint have it. A fact without a source is none; a state has at most 2,000 characters."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from gitckpt.protocol.blocks import STATE_FIELDS
+
+State = dict[str, Any]
+
+#: Characters of state after which a checkpoint is a second context, not a state.
+MAX_STATE: Final = 2000
+
+# What a todo may mention of a fact: names and longer words, and in text without blanks two signs in a row.
+_WORDS: Final = re.compile(r"[\w./-]{4,}", re.ASCII)
+_WIDE: Final = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]{2,}")
+
+
+def sourced(state: State) -> tuple[State, list[str]]:
+    """The state with each fact that names no source moved to `open`, and the texts of those."""
+    facts = [fact for fact in state.get("facts") or () if _is_sourced(fact)]
+    moved = [str(fact.get("text") or "") for fact in state.get("facts") or () if not _is_sourced(fact)]
+    known = [str(item) for item in state.get("open") or ()]
+    new = [text for text in moved if text and text not in known]
+    return {**state, "facts": facts, "open": known + new}, new
+
+
+def _is_sourced(fact: dict[str, Any]) -> bool:
+    return bool(str(fact.get("source") or "").strip() and str(fact.get("text") or "").strip())
+
+
+def within_limit(state: State, limit: int = MAX_STATE) -> tuple[State, list[str]]:
+    """The state cut to `limit` characters, and what was dropped, in this order.
+
+    The oldest `done` first, then facts that no `todo` or `open` mentions, oldest first. Where that is not enough, the
+    other facts, then the newest of `open` and of `todo`; the goal is cut at last.
+    """
+    kept = {name: list(value) if isinstance(value, list) else value for name, value in state.items()}
+    dropped: list[str] = []
+    while state_characters(kept) > limit and (entry := _take_out(kept)):
+        dropped.append(entry)
+    if state_characters(kept) > limit:
+        dropped.append(f"goal: {kept['goal']}")
+        kept["goal"] = str(kept["goal"])[: limit - 1] + "…"
+    return kept, dropped
+
+
+def _take_out(state: State) -> str:
+    """Take out what can be spared best; what it was, or "" where only the goal is left."""
+    if state.get("done"):
+        return f"done: {state['done'].pop(0)}"
+    if state.get("facts"):
+        wanted = _words(" ".join(map(str, [*(state.get("todo") or ()), *(state.get("open") or ())])))
+        unmentioned = (i for i, fact in enumerate(state["facts"]) if not wanted & _words(_told(fact)))
+        return f"fact: {_told(state['facts'].pop(next(unmentioned, 0)))}"
+    for name in ("open", "todo"):
+        if state.get(name):
+            return f"{name}: {state[name].pop()}"
+    return ""
+
+
+def _told(fact: dict[str, Any]) -> str:
+    return f"{fact.get('text')} (source: {fact.get('source')})"
+
+
+def _words(text: str) -> set[str]:
+    wide = {run[i : i + 2] for run in _WIDE.findall(text) for i in range(len(run) - 1)}
+    return {word.lower().strip("./-") for word in _WORDS.findall(text)} | wide
+
+
+def is_progress(before: State | None, after: State) -> bool:
+    """Whether a checkpoint adds a fact or finishes a todo, or is the first."""
+    if before is None:
+        return True
+    finished = set(before.get("todo") or ()) - set(after.get("todo") or ())
+    return bool(finished or _fact_texts(after) - _fact_texts(before))
+
+
+def more_done(before: State | None, after: State) -> bool:
+    """Whether something is done now that was not done then."""
+    return before is None or bool(set(after.get("done") or ()) - set(before.get("done") or ()))
+
+
+def state_characters(fields: dict[str, object]) -> int:
+    """How many characters the state of a checkpoint has: all text under goal, facts, done, todo and open."""
+    return sum(map(_characters, (fields.get(name) for name in (*STATE_FIELDS, "done"))))
+
+
+def _characters(value: object) -> int:
+    if isinstance(value, dict):
+        return sum(map(_characters, value.values()))
+    if isinstance(value, (list, tuple)):
+        return sum(map(_characters, value))
+    return len(str(value)) if value is not None else 0
+
+
+def _fact_texts(state: State) -> set[str]:
+    return {str(fact.get("text")) for fact in state.get("facts") or ()}

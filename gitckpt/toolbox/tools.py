@@ -1,0 +1,283 @@
+"""The tools themselves: each takes its arguments, does what it says in the work tree it is called in, and answers in
+words that a model can act on."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gitckpt.errors import Refused
+from gitckpt.protocol.blocks import Block
+from gitckpt.protocol.state import is_progress, more_done, sourced, within_limit
+from gitckpt.protocol.writer import block_text
+from gitckpt.recorder import Recorder
+from gitckpt.repo.given import from_here
+from gitckpt.repo.reader import Reader
+from gitckpt.repo.worktree import WorkTree
+from gitckpt.restorer import Restorer, restore_for_retry
+from gitckpt.toolbox import arguments as given
+from gitckpt.wishes import Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from gitckpt.restorer import Outcome
+    from gitckpt.trajectory.events import Event
+
+#: Checkpoints in a row without progress after which a run is stuck.
+STUCK = 3
+
+#: Characters of a difference that are shown; the rest is in git.
+MOST_SHOWN = 20_000
+
+
+class Tool(NamedTuple):
+    """One tool: `description` and `arguments` are what a model reads, `run` carries a call out."""
+
+    name: str
+    description: str
+    arguments: type[given.Arguments]
+    run: Callable[[Any], str]
+    changes_files: bool = False
+
+
+def _open_tree() -> AbstractContextManager[tuple[WorkTree, list[str]]]:
+    from contextlib import contextmanager
+
+    @contextmanager
+    def opened() -> Iterator[tuple[WorkTree, list[str]]]:
+        notes: list[str] = []
+        tree = WorkTree(Reader().repository, notes.append, lenient=True)
+        try:
+            yield tree, notes
+        finally:
+            tree.close()
+
+    return opened()
+
+
+def checkpoint(call: given.CheckpointArguments) -> str:
+    """Save the state and the work tree. What is wrong with the state is told, and mended where it can be."""
+    state, moved = sourced(call.model_dump())
+    state, dropped = within_limit(state)
+    before = _states(Reader().line())
+    with _open_tree() as (tree, notes):
+        fields = {name: value for name, value in state.items() if value}
+        event = Recorder(tree).checkpoint(fields | {"next": state["todo"][0] if state["todo"] else ""})
+    lines = [f"{event.id} is recorded, with the work tree as it is now.", *notes]
+    if moved:
+        lines.append(f"Without a source, and so moved to open: {'; '.join(moved)}")
+    if dropped:
+        lines.append("Over 2,000 characters; left out of the state, and still in git: " + "; ".join(dropped))
+    lines += [f"Not covered: {missing['path']}: {missing['reason']}" for missing in event.missing[:20]]
+    return "\n".join([*lines, *_progress_note([*before, state])])
+
+
+def _progress_note(states: list[dict[str, Any]]) -> list[str]:
+    """What to say where the last checkpoint adds no fact and finishes no todo."""
+    idle = 0
+    for place in range(len(states) - 1, 0, -1):
+        if is_progress(states[place - 1], states[place]):
+            break
+        idle += 1
+    if not idle:
+        return []
+    told = "No progress: this checkpoint adds no fact and finishes no todo."
+    if idle >= STUCK:
+        told += f" That is {idle} in a row: you are stuck. Go back with `retry`, or ask for help."
+    return [told]
+
+
+def _states(events: list[Event]) -> list[dict[str, Any]]:
+    """The states of the checkpoints that have one, oldest first."""
+    return [event.fields for event in events if event.kind == "checkpoint" and event.fields.get("goal")]
+
+
+def reset(call: given.NoArguments) -> str:
+    """Give the state to go on from, once something new is on record since the last time."""
+    events = Reader().line()
+    state = _state_to_go_on_from(events)
+    with _open_tree() as (tree, _):
+        event = Recorder(tree).note("reset", "reset: the context is cleared", {"state": state})
+    text = block_text("checkpoint", state["id"], state["fields"])
+    return (
+        f"The context is cleared ({event.ref}). All that you know now is this state:\n\n{text}\n"
+        "Name the next step, then take it."
+    )
+
+
+def _state_to_go_on_from(events: list[Event]) -> dict[str, Any]:
+    """The state of the newest checkpoint: `{"id", "fields"}`. Raises Refused where a reset would lose work or get
+    nowhere."""
+    last = max((place for place, event in enumerate(events) if event.kind == "reset"), default=-1)
+    saved = [event for event in events[last + 1 :] if event.kind == "checkpoint" and event.fields.get("goal")]
+    if not saved:
+        since = "since the last reset" if last >= 0 else "yet"
+        raise Refused(
+            f"reset is refused: no checkpoint {since}", "call checkpoint first: what it does not hold is lost"
+        )
+    before = (events[last].document.get("state") or {}).get("fields") if last >= 0 else None
+    if not more_done(before, saved[-1].fields):
+        raise Refused("reset is refused: nothing more is done than at the last reset", "finish a todo, then checkpoint")
+    return {"id": saved[-1].id, "fields": dict(saved[-1].fields)}
+
+
+def summary(call: given.SummaryArguments) -> str:
+    """Record a SUMMARY."""
+    with _open_tree() as (tree, _):
+        fields = {"text": call.text, "covers": call.covers}
+        event = Recorder(tree).record(Block("summary", None, "", {k: v for k, v in fields.items() if v}))
+    return f"{event.id} is recorded. A context built from now on begins with it."
+
+
+def retry(call: given.RetryArguments) -> str:
+    """Fork at a checkpoint, and put the work tree back to it."""
+    target = Reader().find(call.source).event
+    with _open_tree() as (tree, _):
+        fields = {"from": target.id or target.commit, "reason": call.reason, "new_strategy": call.strategy}
+        recorder = Recorder(tree, restore=restore_for_retry)
+        event = recorder.record(Block("retry", None, call.source, fields), target=target)
+    where = target.id or target.commit[:12]
+    return (
+        f"{event.id}: the work tree is as it was at {where}, verified, and history forks there (line "
+        f"{(event.opens or {}).get('line')}). What the failed attempt left is kept in {event.ref}."
+    )
+
+
+def rollback(call: given.RollbackArguments) -> str:
+    """Show the plan of a rollback; with its hash, carry it out."""
+    reader = Reader()
+    found = reader.find(call.to)
+    paths = from_here(reader.repository, call.paths)
+    with _open_tree() as (tree, _):
+        restorer = Restorer(tree)
+        with tree.lock:
+            prepared = restorer.prepare(Wish(found.event, call.scope, paths))
+            plan = prepared.plan
+            if call.apply is None:
+                restorer.release()
+                return _plan_text(plan)
+            if call.apply != plan.hash:
+                restorer.release()
+                raise Refused(
+                    f"nothing was changed: the plan is {plan.hash} now, not {call.apply}",
+                    "call rollback without `apply` to see the plan as it is now",
+                )
+            return _outcome_text(restorer.apply(prepared), call.to)
+
+
+def _plan_text(plan: Any) -> str:
+    from gitckpt.views.plan import plan_document, plan_lines
+
+    lines = plan_lines(plan_document(plan))
+    return "\n".join([*lines, f"Nothing was changed yet. To do this, call rollback again with apply: {plan.hash}"])
+
+
+def _outcome_text(outcome: Outcome, to: str) -> str:
+    left = [f"Left as it is: {os.fsdecode(path)}" for path in outcome.left[:20]]
+    done = f"Rolled back to {to}, {outcome.changed} paths, verified. The state before is kept in {outcome.event.ref}."
+    return "\n".join([done, *left, *outcome.notes])
+
+
+def log(call: given.LogArguments) -> str:
+    """The last events of the session."""
+    from gitckpt.views.log import log_lines
+
+    session = Reader().current_session()
+    if session is None:
+        return "Nothing is on record yet."
+    return "\n".join(log_lines(session, events=session.events[-call.count :]))
+
+
+def diff(call: given.DiffArguments) -> str:
+    """What differs between two checkpoints, or one and the work tree."""
+    from gitckpt.repo.trees import numstat, patch
+    from gitckpt.views.diff import stat_lines
+
+    reader = Reader()
+    before = reader.find(call.before).event.commit
+    after = reader.find(call.after).event.commit if call.after else _present_tree()
+    paths = list(from_here(reader.repository, call.paths))
+    if call.stat:
+        return "\n".join(stat_lines(numstat(reader.git, before, after, paths)))
+    text = patch(reader.git, before, after, paths, colour=False).decode("utf-8", "replace")
+    if len(text) > MOST_SHOWN:
+        return text[:MOST_SHOWN] + f"\n… {len(text) - MOST_SHOWN:,} characters more: name `paths`, or ask for `stat`."
+    return text or "No difference."
+
+
+def _present_tree() -> str:
+    with _open_tree() as (tree, _), tree.lock:
+        return tree.snapshotter.take().tree
+
+
+def context(call: given.ContextArguments) -> str:
+    """What has to be known to go on."""
+    from gitckpt.trajectory.context import build_context
+
+    return build_context(Reader().entries(), call.budget) or "Nothing is on record yet: begin, then checkpoint."
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            "checkpoint",
+            "Save your progress: the state to go on from, and a snapshot of every file in the work tree. Call it after "
+            "each finished step, and before anything risky. At most 2,000 characters of state.",
+            given.CheckpointArguments, checkpoint,
+        ),
+        Tool(
+            "reset",
+            "Clear your context and go on from the last checkpoint's state alone. Refused unless there is a checkpoint "
+            "since the last reset with something more done. Files are not touched.",
+            given.NoArguments, reset,
+        ),
+        Tool(
+            "summary",
+            "Record a summary of finished checkpoints in three sentences; later contexts begin with it.",
+            given.SummaryArguments, summary,
+        ),
+        Tool(
+            "retry",
+            "An attempt failed: put every file back to a checkpoint and fork history there, with the reason and what "
+            "you will do differently. The failed attempt is kept.",
+            given.RetryArguments, retry, True,
+        ),
+        Tool(
+            "rollback",
+            "Make files what they were at a checkpoint. The first call changes nothing and shows the plan with its "
+            "hash; call again with `apply` set to that hash to do it. Can be undone.",
+            given.RollbackArguments, rollback, True,
+        ),
+        Tool("log", "The history: checkpoints, retries, rollbacks, in order.", given.LogArguments, log),
+        Tool(
+            "diff",
+            "What differs between two checkpoints, or between one and the files as they are now.",
+            given.DiffArguments, diff,
+        ),
+        Tool(
+            "context",
+            "What has been done so far and the state to go on from; call it when you start or have lost the thread.",
+            given.ContextArguments, context,
+        ),
+    )
+}  # fmt: skip
+
+
+def call_tool(name: str, arguments: object) -> str:
+    """Carry out one call; the answer. Raises GitckptError where it was not done, UsageError where it makes no sense."""
+    from pydantic import ValidationError
+
+    from gitckpt.errors import UsageError
+
+    if name not in TOOLS:
+        raise UsageError(f"there is no tool {name!r}", f"the tools are {', '.join(TOOLS)}")
+    tool = TOOLS[name]
+    try:
+        call = tool.arguments.model_validate(arguments if arguments is not None else {})
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:10])
+        raise UsageError(f"{name} cannot be called so: {wrong}", "the schema of the tool says what it takes") from error
+    return tool.run(call)
