@@ -2,16 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import typer
 
 from gitckpt.cli import edge
 
-PANEL = "Agents"
+PANEL = "Set up"
 
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(rich_help_panel=PANEL)(init)
     app.command(rich_help_panel=PANEL)(mcp)
+    app.command(rich_help_panel=PANEL, context_settings={"ignore_unknown_options": True})(hook)
+
+
+def init(
+    hooks: Annotated[
+        bool, typer.Option("--hooks", help="Git's hooks: check staged blocks, bind commits to checkpoints.")
+    ] = False,
+    remove: Annotated[bool, typer.Option("--remove", help="Take out what init put in.")] = False,
+    show: Annotated[bool, typer.Option("--print", help="Show what would be written; write nothing.")] = False,
+) -> None:
+    """Let other programs call gitckpt: hooks of git. Optional; recording and going back work without it."""
+    from gitckpt.cli.init import init as command
+
+    raise typer.Exit(edge.run(lambda: command(hooks=hooks, remove=remove, show=show)))
+
+
+def hook(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Which hook is calling: commit-msg.")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[WORD]...", help="What the caller gives it.")] = None,
+) -> None:
+    """Answer a hook. For the hooks that `init` writes, not for people."""
+    from gitckpt.cli.hook import hook as command
+
+    raise typer.Exit(edge.run(lambda: command(name, words or [])))
 
 
 def mcp() -> None:

@@ -229,6 +229,9 @@ def status(json: Json = False) -> None:
 
 @app.command(rich_help_panel="Look")
 def log(
+    commit: Annotated[
+        str | None, typer.Argument(metavar="[COMMIT]", help="The checkpoints that led to this commit of yours.")
+    ] = None,
     session: SessionName = None,
     all: All = False,
     graph: Annotated[bool, typer.Option("--graph", help="Draw the forks.")] = False,
@@ -241,7 +244,9 @@ def log(
     from gitckpt.cli.log import log as command
 
     _end(
-        lambda: command(session=session, all=all, graph=graph, stat=stat, events=events, json=json, count=count),
+        lambda: command(
+            commit, session=session, all=all, graph=graph, stat=stat, events=events, json=json, count=count
+        ),
         json=json,
     )
 

@@ -33,7 +33,7 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 #: Commands that take words besides options, and how many at most.
-WORDS = {"record": 1}
+WORDS = {"log": 1, "record": 1}
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
@@ -50,7 +50,7 @@ def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
     if name == "log":
         from gitckpt.cli.log import log
 
-        return log(**options)
+        return log(*words, **options)
     if name == "status":
         from gitckpt.cli.status import status
 

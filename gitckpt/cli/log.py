@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 def log(
+    commit: str | None = None,
     *,
     session: str | None = None,
     all: bool = False,
@@ -25,8 +26,11 @@ def log(
     json: bool = False,
     count: int | None = None,
 ) -> int:
-    """Print the events of the current session, of one by id, or of all sessions of this work tree; oldest first."""
+    """Print the events of the current session, of one by id, of all sessions of this work tree, or those that led to a
+    commit; oldest first."""
     reader = Reader()
+    if commit is not None:
+        return _log_of_commit(reader, commit, graph=graph, stat=stat, fold=not events, json=json)
     sessions = _sessions(reader, session, all, count if not (graph or json) else None)
     if json:
         return _print_json(reader, sessions, None if all else sessions[0].id if sessions else None, count)
@@ -36,7 +40,18 @@ def log(
     for number, shown in enumerate(sessions):
         if number:
             render.out([""])
-        _print_text(reader, shown, graph=graph, stat=stat, fold=not events, count=count)
+        last = None if count is None else _last(shown, count)
+        _print_text(reader, shown, last, graph=graph, stat=stat, fold=not events)
+    return 0
+
+
+def _log_of_commit(reader: Reader, commit: str, *, graph: bool, stat: bool, fold: bool, json: bool) -> int:
+    from gitckpt.repo.trailers import led_to
+
+    session, events = led_to(reader, commit)
+    if json:
+        return _print_events(reader, [session], session.id, events)
+    _print_text(reader, session, events, graph=graph, stat=stat, fold=fold)
     return 0
 
 
@@ -60,9 +75,14 @@ def _last(session: Session, count: int | None) -> Sequence[Event]:
 
 
 def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: int | None) -> int:
+    return _print_events(
+        reader, sessions, id, sorted((e for s in sessions for e in _last(s, count)), key=lambda e: (e.at, e.seq))
+    )
+
+
+def _print_events(reader: Reader, sessions: list[Session], id: str | None, events: list[Event]) -> int:
     from gitckpt.views.event_json import event_json, log_document
 
-    events = sorted((e for s in sessions for e in _last(s, count)), key=lambda e: (e.at, e.seq))
     by_commit = {event.commit: event for session in sessions for event in session.events}
     files = reader.files(events, sessions)
     rows = [event_json(e, parent=by_commit.get(e.parent), files=files[e.commit]) for e in events]
@@ -70,10 +90,12 @@ def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: 
     return 0
 
 
-def _print_text(reader: Reader, session: Session, *, graph: bool, stat: bool, fold: bool, count: int | None) -> None:
+def _print_text(
+    reader: Reader, session: Session, chosen: Sequence[Event] | None, *, graph: bool, stat: bool, fold: bool
+) -> None:
     from gitckpt.views.log import LogOptions, log_lines
 
-    events = _last(session, count)
+    events = session.events if chosen is None else chosen
     options = LogOptions(
         style=render.style(),
         columns=render.columns(),
@@ -83,7 +105,7 @@ def _print_text(reader: Reader, session: Session, *, graph: bool, stat: bool, fo
         flags=_news(events),
         clock=_local,
     )
-    render.out(log_lines(session, options, None if count is None else events))
+    render.out(log_lines(session, options, chosen))
 
 
 def _news(events: Sequence[Event]) -> dict[str, str]:

@@ -1,0 +1,43 @@
+"""`gitckpt hook NAME`: what hooks call. A hook never stands in the way because of a fault of ours."""
+
+from __future__ import annotations
+
+from gitckpt.cli import render
+from gitckpt.errors import GitckptError, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def hook(name: str, words: Sequence[str]) -> int:
+    """Answer a hook."""
+    if name != "commit-msg":
+        raise UsageError(f"there is no hook {name!r}", "the hooks are: commit-msg")
+    if len(words) != 1:
+        raise UsageError("commit-msg takes the file with the message", "git calls it so: gitckpt hook commit-msg FILE")
+    return commit_msg(words[0])
+
+
+def commit_msg(file: str) -> int:
+    """Check the protocol blocks of a commit message; where it is sound, name the checkpoint that led to the commit."""
+    from gitckpt.cli.validate import validate
+
+    status = validate([], commit_msg=file)
+    if status:
+        return status
+    try:
+        _bind(file)
+    except GitckptError as error:
+        render.say(f"the commit names no checkpoint: {error}")
+    return 0
+
+
+def _bind(file: str) -> None:
+    from gitckpt.repo.repository import discover
+    from gitckpt.repo.trailers import add_trailer, last_checkpoint
+
+    repository = discover()
+    checkpoint = last_checkpoint(repository)
+    if checkpoint:
+        add_trailer(repository, file, checkpoint)

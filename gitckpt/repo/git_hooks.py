@@ -1,0 +1,138 @@
+"""Hooks of git in the user's repository: put in place beside what stands there, run after it, and taken out without a
+trace."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import stat
+
+from gitckpt.errors import Refused
+from gitckpt.repo.gateway import split
+from gitckpt.repo.private import write_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.repo.repository import Repository
+
+#: Hook → what it runs; `"$@"` are the words that git gives it.
+HOOKS = {"pre-commit": "validate --staged", "commit-msg": 'hook commit-msg "$@"'}
+
+#: In the second line of a hook of ours. Without it a file is somebody else's.
+MARK = b"# Put here by `gitckpt init --hooks`; `gitckpt init --remove` takes it out again."
+
+#: What an earlier hook is called meanwhile.
+KEPT = b".before-gitckpt"
+
+SCRIPT = """#!/bin/sh
+{mark}
+kept="$(dirname "$0")/{name}{kept}"
+if [ -x "$kept" ]; then
+    "$kept" "$@" || exit $?
+fi
+gitckpt={program}
+[ -x "$gitckpt" ] || gitckpt="$(command -v gitckpt)" || {{
+    echo "gitckpt is not installed any more, so {name} cannot check this commit." >&2
+    echo "Install it again, remove $0, or commit with --no-verify." >&2
+    exit 1
+}}
+exec "$gitckpt" {runs}
+"""
+
+
+def hooks_directory(repository: Repository) -> bytes:
+    """Where git looks for this repository's hooks. Raises Refused where that is shared by all repositories of the
+    user."""
+    git = repository.user_git()
+    command = ("config", "--show-scope", "-z", "--get-all", "--type=path", "core.hooksPath")
+    shown = split(git.run(*command, ok=(0, 1)))
+    # our own calls switch all hooks off, as the scope `command`
+    scopes = [(scope, path) for scope, path in zip(shown[::2], shown[1::2], strict=True) if scope != b"command"]
+    if not scopes:
+        return os.path.join(repository.common_dir, b"hooks")
+    scope, path = scopes[-1]
+    if scope not in (b"local", b"worktree"):
+        raise Refused(
+            f"core.hooksPath is set for all your repositories ({os.fsdecode(path)}), and a hook there would run in "
+            "each of them",
+            "git config --local core.hooksPath .git/hooks gives this repository hooks of its own; or call "
+            "gitckpt validate --staged from your hooks there",
+        )
+    return os.path.join(repository.work_tree, path)
+
+
+def script(name: str, program: str) -> bytes:
+    """The hook of this name as it is written; `program` is the command that runs gitckpt now."""
+    return SCRIPT.format(
+        mark=MARK.decode(), name=name, kept=KEPT.decode(), program=shlex.quote(program), runs=HOOKS[name]
+    ).encode("utf-8", "surrogateescape")
+
+
+def is_ours(path: bytes) -> bool:
+    """Whether a hook of ours stands there."""
+    try:
+        with open(path, "rb") as file:
+            return MARK in file.read(1024)
+    except OSError:
+        return False
+
+
+def install(directory: bytes, program: str) -> list[str]:
+    """Put the hooks in place; what was done, a line for each. One that stands there already goes on running first."""
+    told = []
+    try:
+        os.makedirs(directory, exist_ok=True)
+        for name in HOOKS:
+            told.append(_install(os.path.join(directory, name.encode()), name, program))
+    except OSError as error:
+        raise _not_written(directory, error) from error
+    return told
+
+
+def _install(path: bytes, name: str, program: str) -> str:
+    kept = ""
+    if os.path.lexists(path) and not is_ours(path):
+        if os.path.lexists(path + KEPT):
+            raise Refused(
+                f"{os.fsdecode(path)} is not gitckpt's, and {os.fsdecode(path + KEPT)} is there already",
+                "move one of them away",
+            )
+        os.rename(path, path + KEPT)
+        kept = f"; the one that was there runs first, as {name}{KEPT.decode()}"
+    write_file(path, script(name, program))
+    os.chmod(path, 0o755)
+    return f"{os.fsdecode(path)}: runs gitckpt {HOOKS[name]}{kept}"
+
+
+def remove(directory: bytes) -> list[str]:
+    """Take our hooks out, and put back what stood there; a line for each."""
+    told = []
+    for name in HOOKS:
+        path = os.path.join(directory, name.encode())
+        if not is_ours(path):
+            continue
+        try:
+            if os.path.lexists(path + KEPT):
+                os.replace(path + KEPT, path)
+                told.append(f"{os.fsdecode(path)}: as it was before")
+            else:
+                os.unlink(path)
+                told.append(f"{os.fsdecode(path)}: removed")
+        except OSError as error:
+            raise _not_written(directory, error) from error
+    return told
+
+
+def installed(directory: bytes) -> dict[str, bool]:
+    """Hook → whether git runs ours."""
+    return {name: _runs(os.path.join(directory, name.encode())) for name in HOOKS}
+
+
+def _runs(path: bytes) -> bool:
+    return is_ours(path) and bool(os.stat(path).st_mode & stat.S_IXUSR)
+
+
+def _not_written(directory: bytes, error: OSError) -> Refused:
+    return Refused(
+        f"cannot write the hooks in {os.fsdecode(directory)}: {error.strerror}", "make that directory writable"
+    )

@@ -1,0 +1,96 @@
+"""The trailer that binds a commit of the user's to the checkpoint that led to it."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import UnknownId
+from gitckpt.repo.gateway import split
+from gitckpt.repo.head import Heads
+from gitckpt.repo.journal import Journal
+from gitckpt.trajectory.events import CLOSING_KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.repo.reader import Reader
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+
+TRAILER = "Gitckpt-Checkpoint"
+
+#: How many events back a checkpoint is looked for: a commit must not wait for a long session to be read.
+FAR = 50
+
+
+def last_checkpoint(repository: Repository) -> str | None:
+    """The newest checkpoint on the line being recorded (`<session>/C6`); None where none is, or where git is only
+    replaying commits (a rebase, a cherry-pick, …)."""
+    heads = Heads(repository)
+    if heads.read(heads.start()).operation not in (None, "merge"):
+        return None
+    journal = Journal(repository)
+    current = journal.current()
+    tip = journal.lines(current[0]).get(current[0], {}).get(current[1]) if current else None
+    if tip is None:
+        return None
+    events = journal.events([tip], FAR)
+    if not events or events[0].kind in CLOSING_KINDS:
+        return None
+    return next((event.ref for event in events if event.kind == "checkpoint" and event.id), None)
+
+
+def add_trailer(repository: Repository, file: str, checkpoint: str) -> None:
+    """Add the trailer to the message in `file`, under the user's own configuration of trailers and comments."""
+    path = os.path.abspath(os.fsencode(file))
+    repository.user_git().run(
+        "interpret-trailers",
+        "--in-place",
+        "--if-exists",
+        "addIfDifferent",
+        "--trailer",
+        f"{TRAILER}: {checkpoint}",
+        path,
+    )
+
+
+def led_to(reader: Reader, commit: str) -> tuple[Session, list[Event]]:
+    """The session and those of its events, oldest first, that led to a commit: back to the checkpoint that an earlier
+    commit of its history is bound to. Raises UnknownId for a commit that is bound to none."""
+    bound = _bound(reader.repository, commit)
+    if not bound or bound[0][0] != _resolved(reader.repository, commit):
+        raise UnknownId(
+            f"commit {commit!r} names no checkpoint: it has no {TRAILER} trailer",
+            "gitckpt init --hooks has git add it to the commits made while a session is open",
+        )
+    newest = reader.find(bound[0][1]).event
+    session = reader.session(newest.session)
+    before = bound[1][1] if len(bound) > 1 else ""
+    events: list[Event] = []
+    for event in reversed(session.chain(newest.commit)):
+        if event.ref == before:
+            break
+        events.insert(0, event)
+    return session, events
+
+
+def _resolved(repository: Repository, commit: str) -> str:
+    call = repository.git.start("rev-parse", "-q", "--verify", "--end-of-options", commit + "^{commit}", ok=(0, 1, 128))
+    answer = call.wait().decode().strip()
+    if call.status:
+        raise UnknownId(f"there is no commit {commit!r}", "git log lists them; gitckpt log alone shows the session")
+    return answer
+
+
+def _bound(repository: Repository, commit: str) -> list[tuple[str, str]]:
+    """The commits back from this one that are bound, newest first, each with its checkpoint; at most two."""
+    command = (
+        "log",
+        "--first-parent",
+        f"-n{FAR * 10}",
+        "-z",
+        f"--format=%H %(trailers:key={TRAILER},valueonly,separator=%x20)",
+    )
+    rows = split(repository.git.run(*command, _resolved(repository, commit)))
+    named = [row.decode("utf-8", "replace").split() for row in rows]
+    return [(row[0], row[-1]) for row in named if len(row) > 1][:2]
