@@ -18,7 +18,7 @@ from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
     from gitckpt.protocol.blocks import Block
@@ -29,11 +29,22 @@ if TYPE_CHECKING:
 
 class Wrapping:
     """One agent under `wrap`. `say` tells the person; `freeze` is auto, on or off; `on_retry` fork, restore or "" (as
-    configured)."""
+    configured). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes on in `session`
+    and puts the new start on record there."""
 
-    def __init__(self, command: Sequence[str], say: Say, *, freeze: str, on_retry: str, session: str | None) -> None:
+    def __init__(
+        self,
+        command: Sequence[str],
+        say: Say,
+        *,
+        freeze: str = "",
+        on_retry: str = "",
+        session: str | None = None,
+        origin: Mapping[str, Any] | None = None,
+        resumed: bool = False,
+    ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
-        self._name = session
+        self._name, self._record_of_agent, self._resumed = session, {**agent_record(command), **(origin or {})}, resumed
         self._tree: WorkTree | None = None
         self._recorder: Recorder | None = None
         self._readers: dict[str, BlockReader] = {}
@@ -56,10 +67,13 @@ class Wrapping:
             restore = restore_for_retry if self._answer(self._tree) == "restore" else None
             self._freeze = self._freeze or self._tree.settings.freeze
             self._recorder = Recorder(
-                self._tree, name=self._name, alone=True, agent=agent_record(self._command), restore=restore,
+                self._tree, name=self._name, alone=True, agent=self._record_of_agent, restore=restore,
                 around=self._around,
             )  # fmt: skip
             self._recorder.open()
+            if self._resumed:
+                words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
+                self._recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
         except GitckptError as error:
             self._recorder = None
             self._say(f"this run is NOT recorded: {error}")

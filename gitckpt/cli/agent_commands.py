@@ -13,9 +13,26 @@ PANEL = "Set up"
 
 def add_to(app: typer.Typer) -> None:
     """Add the commands."""
+    app.command(rich_help_panel="Record", context_settings={"allow_interspersed_args": False})(resume)
     app.command(rich_help_panel=PANEL)(init)
     app.command(rich_help_panel=PANEL)(mcp)
     app.command(rich_help_panel=PANEL, context_settings={"ignore_unknown_options": True})(hook)
+
+
+def resume(
+    command: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[-- CMD...]", help="The agent's command line; that of the session if not given."),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option("--task", help="The task for {prompt} in CMD; that of the session if not given.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages of gitckpt's own.")] = False,
+) -> None:
+    """Start the agent again where it stopped or died, with what it needs to know in place of {prompt}."""
+    from gitckpt.cli.resume import resume as resumed
+
+    raise typer.Exit(edge.run(lambda: resumed(command or [], task=task, quiet=quiet)))
 
 
 def init(

@@ -10,6 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.protocol.prompt import Language
 
+#: Where the prompt goes in an agent's command.
+PLACE = "{prompt}"
+
 
 def wrap(
     command: list[str],
@@ -34,18 +37,19 @@ def wrap(
     if on_retry:
         choice(on_retry, ("fork", "restore"), "--on-retry")
     say = (lambda text: None) if quiet else render.say
-    return Wrapping(_filled(command, task, language), say, freeze=freeze, on_retry=on_retry, session=session).run()
-
-
-def _filled(command: list[str], task: str | None, language: Language) -> list[str]:
-    """The command with `{prompt}` replaced by the protocol prompt for the task."""
-    if task is None:
-        return command
-    from gitckpt.protocol.prompt import protocol_prompt
-
-    if not any("{prompt}" in word for word in command):
+    if task is not None and not any(PLACE in word for word in command):
         raise UsageError(
             "--task needs a place for the prompt in the command", "write {prompt} where the agent takes it"
         )
-    prompt = protocol_prompt(task, lang=language)
-    return [word.replace("{prompt}", prompt) for word in command]
+    # what a resumed run needs to make the command anew
+    origin = {} if task is None else {"task": task, "template": command, "language": language}
+    filled = command if task is None else filled_in(command, task, "", language)
+    return Wrapping(filled, say, freeze=freeze, on_retry=on_retry, session=session, origin=origin).run()
+
+
+def filled_in(command: list[str], task: str, prior: str, language: Language) -> list[str]:
+    """The command with `{prompt}` replaced by the protocol prompt for the task, after what was done before."""
+    from gitckpt.protocol.prompt import protocol_prompt
+
+    prompt = protocol_prompt(task, prior, lang=language)
+    return [word.replace(PLACE, prompt) for word in command]
