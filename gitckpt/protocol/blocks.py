@@ -6,7 +6,7 @@ Unicode: bytes that are not UTF-8 and lone surrogates are read as U+FFFD."""
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 Kind = Literal["checkpoint", "summary", "retry", "final"]
 Phase = Literal["explore", "implement", "verify", "finish"]
@@ -38,8 +38,7 @@ class Diagnostic:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class RawBlock:
+class RawBlock(NamedTuple):
     """A block as the scanner cut it out of a stream: header argument and body, unwrapped but not yet read as fields.
 
     `argument` is what stands in the header after the keyword (`7`, `S2 (covers C6-C10)`, empty for RETRY and

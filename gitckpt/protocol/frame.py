@@ -35,20 +35,26 @@ _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
 # Lines off which nothing has to be taken. The first that is not empty has no indent and is no fence, and none begins or
-# ends with a tab, an odd blank or an unseen character. Most end in ASCII; wide blanks are told by their bytes. A CR at
-# the end may hide a blank: a body that holds one is looked at again without it.
-_WIDE_BLANK: Final = rb"[\xe1\xe2\xef][\x80\x81\x9a\xa0\xbb][\x80-\x8f\x9f\xa0\xaf\xbf]"
-_REST: Final = rb".*+(?:(?<=[!-~\r])|(?<![ \t\v\f])(?<!\xc2\xa0)(?<!\xe3\x80\x80)(?<!%s))" % _WIDE_BLANK
-_FIRST_LINE: Final = rb"[^\n \t\v\f`~\xc2\xe1-\xe3\xef]" + _REST
-_LATER_LINE: Final = rb" *+[^\n \t\v\f\xc2\xe1-\xe3\xef]" + _REST
+# ends with a tab, an odd blank or an unseen character. Most end in ASCII; wide blanks are told by their bytes.
+_BLANK_BYTES: Final = (
+    rb"[ \t\v\f]",
+    rb"\xc2\xa0",
+    rb"\xe3\x80\x80",
+    rb"[\xe1\xe2\xef][\x80\x81\x9a\xa0\xbb][\x80-\x8f\x9f\xa0\xaf\xbf]",
+)
+_NO_BLANK: Final = b"".join(rb"(?<!%s)(?<!%s\r)" % (blank, blank) for blank in _BLANK_BYTES)
+_REST: Final = rb".*+(?:(?<=[!-~])|(?<=[!-~]\r)|%s)" % _NO_BLANK
+_FIRST_SIGN: Final = rb"[^\r\n \t\v\f`~\xc2\xe1-\xe3\xef]"
+_LATER_SIGN: Final = rb" *+[^\r\n \t\v\f\xc2\xe1-\xe3\xef]"
 
 
 def plain_lines(condition: bytes = b"") -> bytes:
-    """An expression for a body off which nothing has to be taken, given that it holds no control (`may_hold_control`).
-
-    Where a line that is not empty begins, `condition` has to hold, an expression too.
+    """An expression for a body of which `plain_text` is the text, unless that says otherwise. Where a line begins that
+    is not empty, and not with a letter as most do, `condition` has to hold, an expression too.
     """
-    return rb"\n++(?:%s(?:\n++%s)*+\n*+)?+" % (condition + _FIRST_LINE, condition + _LATER_LINE)
+    first = rb"(?:[A-Za-z]|%s%s)%s" % (condition, _FIRST_SIGN, _REST)
+    later = rb"(?:[A-Za-z]|[\r\n]*+%s%s)%s" % (condition, _LATER_SIGN, _REST)
+    return rb"[\r\n]++(?:%s(?:\n%s)*+[\r\n]*+)?+" % (first, later)
 
 
 _PLAIN_LINES: Final = re.compile(plain_lines())
@@ -68,24 +74,17 @@ def unwrap(body: bytes, frame: str) -> str:
     Off come escapes, as many quote signs as the header had, the indent that all lines share, and a fence around the
     whole. Bytes that are not UTF-8 are U+FFFD.
     """
-    if not frame and (text := plain_text(body)) is not None:
-        return text
-    return _unframed(body.decode("utf-8", "replace"), frame)
+    text = plain_text(body) if not frame and _PLAIN_LINES.fullmatch(body) else None
+    return _unframed(body.decode("utf-8", "replace"), frame) if text is None else text
 
 
 def plain_text(body: bytes) -> str | None:
-    """What `unwrap` makes of a body that stood in no frame; None where something may have to be taken off it."""
+    """What `unwrap` makes of a body that stood in no frame and matches `plain_lines`; None where something may have to
+    be taken off after all: an escape, or a CR that is no part of a CRLF.
+    """
     lines = body.replace(b"\r\n", b"\n") if 0x0D in body else body
-    return decoded(lines) if not may_hold_control(lines) and _PLAIN_LINES.fullmatch(lines) else None
-
-
-def may_hold_control(body: bytes) -> bool:
-    """Whether there is a CR in it, or what an escape begins with."""
-    return 0x0D in body or 0x1B in body or (0x9B in body and b"\xc2\x9b" in body)
-
-
-def decoded(lines: bytes) -> str:
-    """What `unwrap` makes of a body that is `plain_lines` and holds no control."""
+    if 0x0D in lines or 0x1B in lines or (0x9B in lines and b"\xc2\x9b" in lines):
+        return None
     return lines.decode("utf-8", "replace")[1:].rstrip("\n")
 
 

@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from gitckpt.protocol.blocks import MAX_BLOCK
-from gitckpt.protocol.frame import decoded, may_hold_control, plain_lines, plain_text
+from gitckpt.protocol.frame import plain_lines, plain_text
 from gitckpt.protocol.markers import BEGINNING, holds_wide_sign
 
 TYPE_CHECKING = False
@@ -31,11 +31,11 @@ _KINDS: Final[dict[bytes, Kind]] = {
 _KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
 _HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===" % _KEYWORD
 
-# A line certainly is no marker if it does not begin as one, or has no sign of one. (A lone CR, which ends a line too,
-# is a control, and a body that holds one is not plain.)
+# A line certainly is no marker if it does not begin as one, or has no sign of one; one that begins with a letter does
+# not. (A lone CR ends a line too, but there is none in plain text.)
 _HAS_NO_SIGN: Final = rb"[^=\xef\n]*+(?:(?:=(?!==)|\xef(?!\xbc\x9d))[^=\xef\n]*+)*+\n"
 _IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=%s))" % (BEGINNING, _HAS_NO_SIGN)
-_BODY: Final = rb"(\r?%s)" % plain_lines(_IS_NO_MARKER)
+_BODY: Final = rb"(%s)" % plain_lines(_IS_NO_MARKER)
 _BLOCK: Final = re.compile(_HEADER_LINE + _BODY + rb"===END===\r?\n", re.MULTILINE)
 
 
@@ -47,7 +47,7 @@ def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, i
     """
     while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
         keyword, argument, body = block.groups(b"")
-        text = plain_text(body) if may_hold_control(body) else decoded(body)
+        text = plain_text(body)
         if text is None or len(body) > MAX_BLOCK or holds_wide_sign(data, position, sign):
             return
         position = block.end()

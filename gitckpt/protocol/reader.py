@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections import Counter, OrderedDict
-from dataclasses import replace
 from typing import Any, Final
 
 from gitckpt.protocol.blocks import Block, Diagnostic, RawBlock
@@ -165,7 +164,7 @@ def _without_prose(raw: RawBlock) -> RawBlock:
     known = [0] if raw.kind == "summary" else [e.line for e in read_entries(raw.kind, raw.body) if e.name]
     after = range(max(known, default=len(lines)) + 1, len(lines))
     end = next((number for number in after if not lines[number].strip()), len(lines))
-    return replace(raw, body="\n".join(lines[:end]), end_line=min(raw.end_line, raw.line + end))
+    return raw._replace(body="\n".join(lines[:end]), end_line=min(raw.end_line, raw.line + end))
 
 
 def _id(raw: RawBlock, written: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
