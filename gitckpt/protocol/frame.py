@@ -29,7 +29,7 @@ MAX_QUOTES: Final = 16
 _ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace(r"\xc2\x9b", r"\x9b"))
 _INVISIBLE: Final = BLANKS + ZERO_WIDTH
 _UNSEEN: Final = dict.fromkeys(map(ord, ZERO_WIDTH))
-_LINE_END: Final = re.compile(r"\r*\n\r*|\r+")
+_LINE_END_WITH_CR: Final = re.compile(r"\r+\n?\r*|\n\r+")
 _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
 _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
@@ -89,12 +89,19 @@ def plain_text(body: bytes) -> str | None:
 
 
 def _unframed(text: str, frame: str) -> str:
-    lines = [_trimmed(line) for line in _LINE_END.split(_ESCAPE.sub("", text))[1:]]
+    lines = [_trimmed(line) for line in _lines(text)[1:]]
     for _ in range(min(frame.count(">"), MAX_QUOTES)):
         lines = [_trimmed(_QUOTE.sub("", line)) for line in lines]
     if width := len(_QUOTES.sub("", frame).rstrip("*_`")):
         lines = [_less_indent(line, width) for line in lines]
     return "\n".join(_unfenced(_dedented(lines))).rstrip("\n")
+
+
+def _lines(text: str) -> list[str]:
+    """The lines of a text without escapes. CRs beside an LF are part of its line end, others are one by themselves."""
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPE.sub("", text)
+    return (_LINE_END_WITH_CR.sub("\n", text) if "\r" in text else text).split("\n")
 
 
 def _trimmed(line: str) -> str:

@@ -3,7 +3,8 @@
     python tests/bench/bench_stream.py [--quick]
 
 Each candidate runs in turn, round after round, so that a busy machine slows all alike; a ratio is that of the medians.
-CPU time, of all processes of a run, is the steadier figure there.
+CPU time, of all processes of a run, is the steadier figure there: an agent runs in a session of its own, which a system
+that shares the processor out by session makes wait for us, and us for it.
 "bytes" passes them on and looks for a marker; "scanned" also cuts out the blocks, one in every 3 KB.
 """
 

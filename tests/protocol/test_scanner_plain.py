@@ -120,6 +120,16 @@ def test_what_is_taken_as_plain_has_nothing_to_take_off(lines: list[bytes], end:
         assert frame.unwrap(body, "") == frame._unframed(body.decode("utf-8", "replace"), "")
 
 
+@pytest.mark.parametrize("escape", ["", "\x1b[0m", "\x9b0m"])
+@pytest.mark.parametrize(
+    ("end", "line_ends"),
+    [("\n", 1), ("\r\n", 1), ("\r", 1), ("\r\r", 1), ("\r\r\n", 1), ("\n\r", 1), ("\r\n\r", 1), ("\n\r\n", 2)],
+)
+def test_carriage_returns_belong_to_the_line_feed_beside_them(end: str, line_ends: int, escape: str) -> None:
+    between = "\n" * line_ends
+    assert frame.unwrap(f"{end}a{escape}{end}b{end}".encode(), "") == f"{between[1:]}a{between}b"
+
+
 def taken_whole(text: str) -> list[tuple[str, str, str, str]]:
     data = text.encode()
     return [
