@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from gitckpt.errors import Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.branch import tip_of
+from gitckpt.repo.index import parents
 from gitckpt.repo.recorded import (
     recorded_empty,
     recorded_git,
@@ -141,11 +142,20 @@ class Planner:
             touched=self._touched(snapshot),
             uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)}
             | {path + b"/": why for path, why in taken.items()},
-            modes_now=_select(snapshot.modes, wish.paths) if whole else _of(snapshot.modes, restored),
+            modes_now=_select(self._modes_now(prepared), wish.paths) if whole else _of(snapshot.modes, restored),
             modes_then=_select(then, wish.paths) if whole else _of(then, restored),
             empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
             empty_then=[path for path in empty if path not in taken],
         )
+
+    def _modes_now(self, prepared: Prepared) -> dict[bytes, int]:
+        """Permission bits now, without those of directories that the target does not have: they go, or are not ours."""
+        modes = prepared.snapshot.modes
+        if not any(path.endswith(b"/") for path in modes):
+            return modes
+        empty = recorded_empty(prepared.wish.target)
+        then = parents([*entries(self._raw, prepared.wanted_tree), *(path + b"/" for path in empty)])
+        return {path: mode for path, mode in modes.items() if not path.endswith(b"/") or path[:-1] in then}
 
     def _touched(self, snapshot: Snapshot) -> set[bytes]:
         """Paths that changed since the last event of this work tree was recorded."""

@@ -17,6 +17,7 @@ from gitckpt.planner import Planner, Prepared
 from gitckpt.repo import branch as branches
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
+from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.recorded import recorded_empty, recorded_git, recorded_umask
 from gitckpt.repo.repository import line_ref
 from gitckpt.repo.trees import changes, entries
@@ -221,7 +222,7 @@ class Restorer(Planner):
 
     def _is_directory(self, path: bytes) -> bool:
         full = self.repository.at(path)
-        return os.path.isdir(full) and not os.path.islink(full) and not disk.leads_through_link(self.repository, path)
+        return os.path.isdir(full) and not os.path.islink(full) and not leads_through_link(self.repository, path)
 
     def _open_line(self, event: Event, line: str, recorder: Recorder | None) -> None:
         opens = event.document["opens"]

@@ -44,7 +44,8 @@ class ScanCache:
     nothing has changed since, else ""; what that is `missing`; the user's `staging` area.
 
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
-    index may hold paths that a rule ignores by now, or lack some that the user tracks all the same."""
+    index may hold paths that a rule ignores by now, or lack some that the user tracks all the same. `unlisted` are the
+    latter as far as they are known: they were not on disk, or could not be held, and may come back any time."""
 
     def __init__(self, repository: Repository, raw: Git) -> None:
         self._repository, self._raw = repository, raw
@@ -62,6 +63,7 @@ class ScanCache:
         self.tracked: set[bytes] | None = None
         self.tree = ""
         self.unreconciled = True
+        self.unlisted: set[bytes] = set()
         self.missing: dict[bytes, str] = {}
         self.staging_key: tuple[int, ...] | None = None
         self.staging: Staging | None = None
@@ -95,6 +97,12 @@ class ScanCache:
             self._note_recent(path, status)
         if self.tracked is not None:
             self.tracked |= index.parents(changes.added)
+
+    def note_unlisted(self, changes: Changes) -> None:
+        """Bring `unlisted` up to date after a snapshot."""
+        if self.staging is not None and changes.removed:
+            self.unlisted.update(path for path in self.staging.forced if path in changes.removed)
+        self.unlisted.difference_update(changes.added)
 
     def follow(self, changes: Collection[Change]) -> None:
         """Take up what a checkout has changed in work tree and private index."""
@@ -159,6 +167,7 @@ class ScanCache:
             "include": self.include,
             "recent": [os.fsdecode(path) for path in self.recent],
             "unreconciled": self.unreconciled,
+            "unlisted": [os.fsdecode(path) for path in self.unlisted],
             "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
             "tracked": [os.fsdecode(path) for path in self.tracked or ()],
@@ -205,6 +214,7 @@ class ScanCache:
         self.include = tuple(str(pattern) for pattern in document["include"])
         self.recent = {os.fsencode(path) for path in document["recent"]}
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
+        self.unlisted = {os.fsencode(path) for path in document["unlisted"]}
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
         self.modes_known = True
         self.index_key = tuple(document["index"])

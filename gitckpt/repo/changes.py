@@ -7,6 +7,7 @@ import stat
 import zlib
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
 
 TYPE_CHECKING = False
@@ -110,7 +111,7 @@ class Changes:
         forced = set(staging.forced)
         self.removed |= ignored - forced
         self._drop_from_added(ignored - forced)
-        self.consider(path for path in forced - ignored if os.path.lexists(self._repository.at(path)))
+        self._cache.unlisted = forced - ignored
         self._keep_skipped(staging)
         self.take_back_skipped()
 
@@ -126,6 +127,17 @@ class Changes:
         self.removed -= gone
         paths = b"\0".join(sorted(gone)) + b"\0"
         self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
+
+    def take_back_unlisted(self) -> None:
+        """Ignored paths that the user tracks and the index has not are content when they are on disk: no listing
+        names them."""
+        self.consider(path for path in self._cache.unlisted if self._is_here(path))
+
+    def _is_here(self, path: bytes) -> bool:
+        """Whether something of this work tree stands at the path, and not behind a link or in a closed directory."""
+        if any(path.startswith(directory + b"/") for directory in self._closed):
+            return False
+        return os.path.lexists(self._repository.at(path)) and not leads_through_link(self._repository, path)
 
     def take_back_skipped(self) -> None:
         """Paths outside a sparse checkout that are on disk all the same are content like any other."""

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
 
 #: Nanoseconds within which a directory may change twice and keep its time.
 TICK = 20_000_000
@@ -189,6 +190,12 @@ def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
     plain = git.view(GIT_LITERAL_PATHSPECS="0")
     output = plain.run("check-ignore", "-z", "--no-index", "--stdin", data=data, ok=(0, 1))
     return {path.removeprefix(b"./") for path in output.split(b"\0") if path}
+
+
+def leads_through_link(repository: Repository, path: bytes) -> bool:
+    """Whether a directory on the way to the path is a link, so that what is meant is somewhere else."""
+    parts = path.split(b"/")
+    return any(os.path.islink(repository.at(b"/".join(parts[:count]))) for count in range(1, len(parts)))
 
 
 def is_repository(directory: bytes) -> bool:

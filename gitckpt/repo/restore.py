@@ -7,7 +7,7 @@ import os
 import stat
 
 from gitckpt.errors import GitFailed, Refused
-from gitckpt.repo.directories import ignored_paths
+from gitckpt.repo.directories import ignored_paths, leads_through_link
 from gitckpt.repo.trees import Change, entries
 
 TYPE_CHECKING = False
@@ -208,16 +208,13 @@ def set_modes(
         try:
             if leads_through_link(repository, path.rstrip(b"/")):
                 continue  # verification names it
-            if not os.path.islink(full) and stat.S_IMODE(os.lstat(full).st_mode) != mode:
+            status = os.lstat(full)
+            if stat.S_ISDIR(status.st_mode) != path.endswith(b"/") or stat.S_ISLNK(status.st_mode):
+                continue  # something else stands there, which these are not the bits of
+            if stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(full, mode)
         except FileNotFoundError:
             continue  # verification names it
-
-
-def leads_through_link(repository: Repository, path: bytes) -> bool:
-    """Whether a directory on the way to the path is a link, so that what is meant is somewhere else."""
-    parts = path.split(b"/")
-    return any(os.path.islink(repository.at(b"/".join(parts[:count]))) for count in range(1, len(parts)))
 
 
 def mode_of(repository: Repository, path: bytes) -> int | None:

@@ -105,8 +105,10 @@ class Snapshotter:
         elif staging and staging.skipped and cache.directories.changed:
             changes.take_back_skipped()
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled)
+        changes.take_back_unlisted()
         changes.consider([*self._included(), *also])
         changes.apply()
+        cache.note_unlisted(changes)
         snapshot = Snapshot(self._tree(changes.any), self._heads.read(head), staging)
         snapshot.missing = cache.missing = changes.missing
         self._describe(snapshot, changes)

@@ -96,12 +96,13 @@ def make_plan(
     steps = {difference.path: _step(difference, situation) for difference in differences}
     for path, reason in situation.uncovered.items():
         steps.setdefault(path, Step("leave", path, reason))
-    for path in _changed_modes(situation):
-        steps.setdefault(path, Step("mode", path, _mode_text(situation, path), path in situation.touched))
     for path in sorted(set(situation.empty_then) - set(situation.empty_now)):
         steps.setdefault(path + b"/", Step("restore", path + b"/", "an empty directory"))
     for path in sorted(set(situation.empty_now) - set(situation.empty_then)):
         steps.setdefault(path + b"/", Step("delete", path + b"/", "an empty directory that is newer"))
+    # last: a directory that is made anew or goes away is more than its permission bits
+    for path in _changed_modes(situation):
+        steps.setdefault(path, Step("mode", path, _mode_text(situation, path), path in situation.touched))
     return Plan(target, scope, tuple(steps[path] for path in sorted(steps)), tuple(by_hand))
 
 
