@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -47,9 +47,11 @@ scripts = st.lists(edit, min_size=1, max_size=8)
 
 def apply(root: Path, script: Iterable[Edit]) -> None:
     """Carry the edits out; one that does not apply is passed over."""
+    carry_out: dict[str, Callable[..., None]] = {
+        "write": _write, "remove": _remove, "link": _link, "mkdir": _mkdir, "chmod": _chmod, "rename": _rename, "rules": _rules,
+    }  # fmt: skip
     for verb, *details in script:
-        {"write": _write, "remove": _remove, "link": _link, "mkdir": _mkdir, "chmod": _chmod, "rename": _rename,
-         "rules": _rules}[verb](root, *details)  # fmt: skip
+        carry_out[verb](root, *details)
 
 
 def _make_way(root: Path, path: str) -> Path:
@@ -71,7 +73,7 @@ def _write(root: Path, path: str, content: bytes, mode: int) -> None:
 
 def _remove(root: Path, path: str) -> None:
     full = root / path
-    if any((root / parent).is_symlink() for parent in Path(path).parents):
+    if _is_behind_a_link(root, path):
         return
     if full.is_dir() and not full.is_symlink():
         shutil.rmtree(full)
@@ -89,13 +91,17 @@ def _mkdir(root: Path, path: str) -> None:
 
 def _chmod(root: Path, path: str, mode: int) -> None:
     full = root / path
-    if full.exists() and not any((root / p).is_symlink() for p in (path, *Path(path).parents)):
+    if full.exists() and not full.is_symlink() and not _is_behind_a_link(root, path):
         full.chmod(mode | 0o700 if full.is_dir() else mode)
+
+
+def _is_behind_a_link(root: Path, path: str) -> bool:
+    return any((root / parent).is_symlink() for parent in Path(path).parents)
 
 
 def _rename(root: Path, source: str, target: str) -> None:
     if os.path.lexists(root / source) and not target.startswith(source) and not source.startswith(target):
-        if any((root / parent).is_symlink() for parent in Path(source).parents):
+        if _is_behind_a_link(root, source):
             return
         aside = root / ".aside"
         (root / source).rename(aside)

@@ -40,15 +40,16 @@ def _walk(root: Path, prefix: str, found: dict[str, Entry]) -> None:
 
 def files_on_disk(root: Path) -> dict[str, Recorded]:
     """All files and links below `root` as a snapshot that leaves nothing out records them."""
-    modes = {"link": lambda mode: "120000", "file": lambda mode: "100755" if mode & 0o100 else "100644"}
     return {
-        path: (modes[kind](mode), content) for path, (kind, mode, content) in on_disk(root).items() if kind in modes
+        path: ("120000" if kind == "link" else "100755" if mode & 0o100 else "100644", content)
+        for path, (kind, mode, content) in on_disk(root).items()
+        if kind in ("link", "file")
     }
 
 
 def traces(root: Path) -> dict[str, tuple[int, ...]]:
     """Inode and times of everything below `root`, git's own apart: what a write would change."""
-    found = {}
+    found: dict[str, tuple[int, ...]] = {}
     for path in on_disk(root):
         status = os.lstat(root / path)
         found[path] = (status.st_ino, status.st_mtime_ns, status.st_ctime_ns)

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 import pytest
 from commandline import Answer, Bytes, Place, checkpoint
 
-#: Counts the calls that $PATTERN matches, by files that only one call can make, and fails at call $FAIL.
+#: Counts the calls that $PATTERN matches, by files that only one call can make, and fails at call $FAIL. Without their
+#: directory, as when the test is over, none may go on counting.
 COUNTING = """
 case " $* " in $PATTERN) ;; *) exec "$GIT" "$@";; esac
 set -C
 n=1
-until true 2>/dev/null >"$CALLS/$n"; do n=$((n + 1)); done
+until true 2>/dev/null >"$CALLS/$n"; do [ -d "$CALLS" ] || exit 128; n=$((n + 1)); done
 if [ "$n" = "$FAIL" ]; then
     : >"$CALLS/failed"
     echo "fatal: call $n fails" >&2

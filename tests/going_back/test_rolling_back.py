@@ -3,45 +3,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import pytest
-import shim
 from observation import differences, traces
 from project import Project
+from situations import at_c1, change_everything
 
-from gitckpt.errors import Damaged, Negative, Refused
 from gitckpt.repo.journal import Journal
 from gitckpt.trajectory.plan import Plan
-
-
-def change_everything(project: Project) -> None:
-    """A change of every kind."""
-    project.write("src/app.py", "changed\n")
-    (project.root / "tests" / "check.sh").chmod(0o644)
-    project.remove("README.md")
-    project.write("new/deep/file", "new\n")
-    project.remove("src/lib")
-    project.write("src/lib", "a file where a directory was\n")
-    project.remove("link")
-    project.write("link/inner", "a directory where a link was\n")
-    project.remove("file")
-    project.link("file", "link where a file was")
-    (project.root / "private").chmod(0o644)
-    project.remove("emptied/x")
-    project.write("data/was-empty", "x")
-    (project.root / "another empty one").mkdir()
-
-
-def at_c1(project: Project) -> None:
-    """More than the template has, and a checkpoint of it."""
-    project.link("link", "src")
-    project.write("file", b"bytes \0\xff\r\n")
-    project.write("private", "secret\n", 0o600)
-    project.write("emptied/x", "x")
-    project.write("ignored.log", "not recorded\n")
-    (project.root / "data").mkdir(mode=0o700)
-    project.checkpoint("C1", session="s")
 
 
 def test_everything_is_as_it_was(project: Project) -> None:
@@ -245,6 +214,42 @@ def test_permission_bits_of_a_directory_that_is_made_again(project: Project) -> 
     assert project.disk() == before
 
 
+def test_permission_bits_of_a_directory_do_not_pass_to_the_file_in_its_place(project: Project) -> None:
+    project.write("data", "a file\n")
+    project.checkpoint("C1")
+    before = project.disk()
+    project.remove("data")
+    project.write("data/inner", "x")
+    (project.root / "data").chmod(0o700)
+    project.roll_back("C1")
+    assert project.disk() == before
+
+
+def test_an_empty_directory_that_was_filled_and_closed_is_empty_again(project: Project) -> None:
+    (project.root / "data").mkdir()
+    project.checkpoint("C1")
+    before = project.disk()
+    project.write("data/inner", "x")
+    (project.root / "data").chmod(0o700)
+    project.roll_back("C1")
+    assert project.disk() == before
+
+
+def test_a_closed_directory_that_is_newer_goes_and_one_with_ignored_files_is_left(project: Project) -> None:
+    project.checkpoint("C1", session="s")
+    for name in ("empty", "filled/deep", "logs"):
+        (project.root / name).mkdir(parents=True, mode=0o700)
+    project.write("filled/deep/inner", "x")
+    project.write("logs/kept.log", "x")
+    plan = project.plan("C1")
+    assert [(step.action, step.path) for step in plan.steps] == [
+        ("delete", b"empty/"), ("delete", b"filled/deep/inner"),
+    ]  # fmt: skip
+    project.roll_back("C1")
+    assert {path for path in project.disk() if path.endswith("/")} == {"logs/", "src/", "src/lib/", "tests/"}
+    assert project.disk()["logs/"] == ("directory", 0o700, b"")
+
+
 def test_permission_bits_of_a_file_that_is_written_again(project: Project) -> None:
     project.write("secret", "one\n", 0o600)
     project.write("tool", "one\n", 0o700)
@@ -254,176 +259,3 @@ def test_permission_bits_of_a_file_that_is_written_again(project: Project) -> No
         project.write(name, "two\n", mode)
     project.roll_back("C1")
     assert project.disk() == before
-
-
-@pytest.mark.parametrize("umask", [0o022, 0o077])
-def test_new_files_obey_the_callers_umask(project: Project, umask: int) -> None:
-    project.checkpoint("C1")
-    project.remove("src")
-    before = os.umask(umask)
-    try:
-        project.roll_back("C1")
-    finally:
-        os.umask(before)
-    assert (project.root / "src" / "app.py").stat().st_mode & 0o777 == 0o666 & ~umask
-    assert (project.root / "src" / "lib").stat().st_mode & 0o777 == 0o777 & ~umask
-
-
-def test_from_a_subdirectory_it_is_the_whole_work_tree(project: Project) -> None:
-    project.checkpoint("C1")
-    before = project.disk()
-    project.write("README.md", "changed\n")
-    project.write("new", "x")
-    project.roll_back("C1", directory="src/lib")
-    assert project.disk() == before
-
-
-def test_the_directory_one_stands_in_is_not_pulled_away(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    project.checkpoint("C1")
-    project.write("new/place/file", "x")
-    monkeypatch.chdir(project.root / "new" / "place")
-    project.roll_back("C1", directory="new/place")
-    assert (project.root / "new" / "place").is_dir()
-    assert not (project.root / "new" / "place" / "file").exists()
-
-
-def test_some_paths_only(project: Project) -> None:
-    at_c1(project)
-    change_everything(project)
-    project.write("src/new", "x")
-    before = project.disk()
-    project.roll_back("C1", paths=(b"src", b"file"))
-    after = project.disk()
-    touched = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
-    assert touched == {"file", "src/app.py", "src/new", "src/lib", "src/lib/", "src/lib/core.py"}
-    assert project.read("src/app.py") == b"import lib\n"
-    project.undo()
-    assert project.disk() == before
-
-
-@pytest.mark.parametrize("path", [b"a/b", b"a"])
-def test_a_path_below_what_is_a_file_now(project: Project, path: bytes) -> None:
-    project.write("a/b", "one\n")
-    project.write("a/c", "one\n")
-    project.checkpoint("C1")
-    project.remove("a")
-    project.write("a", "a file now\n")
-    before = project.disk()
-    project.roll_back("C1", paths=(path,))
-    assert project.read("a/b") == b"one\n"
-    project.undo()
-    assert project.disk() == before
-
-
-@pytest.mark.parametrize("path", [b"sr", b"src/ap", b"*", b":(top)src", b"none"])
-def test_a_path_that_names_nothing_is_refused(project: Project, path: bytes) -> None:
-    project.checkpoint("C1", session="s")
-    project.write("src/app.py", "changed\n")
-    with pytest.raises(Refused, match="^neither s/C1 nor the work tree has '"):
-        project.roll_back("C1", paths=(path,))
-    assert project.read("src/app.py") == b"changed\n"
-
-
-def interfere(project: Project, patch: pytest.MonkeyPatch, command: str) -> None:
-    """Run a command right after git has written the files."""
-    script = f'"$GIT" "$@"; s=$?; case "$*" in *"read-tree -m -u"*) {command};; esac; exit $s'
-    shim.install(project.root.parent / "bin", patch, script)
-
-
-@pytest.mark.parametrize(
-    ("command", "said"),
-    [
-        ("echo other >{root}/src/app.py", "  src/app.py is not as it was"),
-        ("rm {root}/src/app.py", "  src/app.py is missing"),
-        ("rm {root}/src/app.py; ln -s x {root}/src/app.py", "  src/app.py is of another kind"),
-        ("echo x >{root}/new", "  new is there and should not be"),
-        ("chmod 644 {root}/secret", "  secret has other permission bits than 600"),
-    ],
-)
-def test_a_work_tree_that_is_not_as_planned_is_told(
-    project: Project, monkeypatch: pytest.MonkeyPatch, command: str, said: str
-) -> None:
-    project.write("secret", "one\n", 0o600)
-    project.checkpoint("C1", session="s")
-    at_c1_disk = project.disk()
-    project.write("src/app.py", "changed\n")
-    project.write("new", "x")
-    project.write("secret", "two\n", 0o644)
-    with monkeypatch.context() as patch:
-        interfere(project, patch, command.format(root=project.root))
-        if "secret" in command:
-            patch.setattr(os, "chmod", lambda *_: None)
-        with pytest.raises(Negative) as caught:
-            project.roll_back("C1")
-    assert str(caught.value) == f"the work tree is not as planned after the rollback:\n{said}"
-    assert (caught.value.exit_status, caught.value.hint) == (
-        1, "gitckpt rollback --continue tries again; gitckpt rollback --abort goes back to where you were",
-    )  # fmt: skip
-    project.go_on()
-    assert project.disk() == at_c1_disk
-
-
-def test_a_writer_in_the_middle_is_refused_and_can_be_taken_back(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    project.checkpoint("C1")
-    project.write("src/app.py", "changed\n")
-    script = f'case "$*" in *"read-tree -m -u"*) echo written meanwhile >"{project.root}/src/app.py";; esac; exec "$GIT" "$@"'
-    with monkeypatch.context() as patch:
-        shim.install(project.root.parent / "bin", patch, script)
-        with pytest.raises(Refused, match="^the work tree changed while it was being rolled back"):
-            project.roll_back("C1")
-    assert project.read("src/app.py") == b"written meanwhile\n"
-    project.abort()
-    assert project.read("src/app.py") == b"changed\n"
-
-
-def test_a_checkpoint_whose_commit_is_gone(project: Project) -> None:
-    event = project.checkpoint("C1")
-    project.checkpoint("C2")
-    tree = project.tree()
-    (project.root / ".git" / "objects" / event.commit[:2] / event.commit[2:]).unlink()
-    before = project.disk(), project.of_the_user()
-    with pytest.raises(Damaged):
-        project.roll_back("C1")
-    assert (project.disk(), project.of_the_user()) == before
-    assert tree is not None
-
-
-def test_submodules_do_not_move(project: Project, tmp_path: Path) -> None:
-    other = Project.create(tmp_path / "other")
-    other.write("s", "one\n")
-    other.commit("one")
-    project.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(other.root), "module")
-    project.commit("with a module")
-    project.git("config", "submodule.recurse", "true")
-    project.checkpoint("C1")
-    module = Project(project.root / "module")
-    module.write("s", "two\n")
-    module.write("s2", "new\n")
-    head = module.commit("two")
-    module.write("s", "three\n")
-    project.write("src/app.py", "changed\n")
-    before = {path: entry for path, entry in project.disk().items() if path.startswith("module")}
-    project.roll_back("C1")
-    assert {path: entry for path, entry in project.disk().items() if path.startswith("module")} == before
-    assert (module.git("rev-parse", "HEAD"), project.read("src/app.py")) == (head, b"import lib\n")
-
-
-def test_garbage_collection_takes_nothing_that_is_needed(project: Project) -> None:
-    pictures = {}
-    for number in (1, 2, 3):
-        project.write("src/app.py", f"{number}\n")
-        project.checkpoint(f"C{number}", session="s")
-        pictures[f"C{number}"] = project.disk()
-    project.roll_back("C1")
-    project.write("src/app.py", "on another line\n")
-    project.checkpoint("C4")
-    project.git("checkout", "-q", "--detach")
-    project.git("branch", "-q", "-D", "main")
-    project.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
-    project.git("gc", "-q", "--prune=now", "--aggressive")
-    for name in ("C3", "C1", "C2"):
-        project.roll_back(f"s/{name}")
-        assert project.disk() == pictures[name]
-    project.git("fsck", "--strict", "--no-dangling")

@@ -16,8 +16,8 @@ from gitckpt.repo.repository import Repository, discover, line_ref, tag_ref
 
 def places(repository: Repository) -> tuple[str, str, str, str]:
     """Work tree, git directory, common directory, name."""
-    paths = (repository.work_tree, repository.git_dir, repository.common_dir)
-    return (*(os.fsdecode(path) for path in paths), repository.name)
+    work_tree, git_dir, common_dir = map(os.fsdecode, (repository.work_tree, repository.git_dir, repository.common_dir))
+    return work_tree, git_dir, common_dir, repository.name
 
 
 def refusal(directory: Path) -> tuple[str, str]:

@@ -53,7 +53,7 @@ def git(tmp_path: Path) -> Git:
 
 @pytest.fixture
 def alarm() -> Iterator[Callable[[Callable[[], bool]], None]]:
-    """Raises KeyboardInterrupt in the middle of things, as soon as a condition holds."""
+    """Raises KeyboardInterrupt while git is waited for, as soon as a condition holds."""
 
     def ring(condition: Callable[[], bool]) -> None:
         def handler(signal_number: int, frame: FrameType | None) -> None:
@@ -226,10 +226,14 @@ def test_the_directory_is_gone(tmp_path: Path) -> None:
         Git(os.fsencode(tmp_path / "nowhere")).run("version")
 
 
-def test_no_descriptor_is_left_open(fake_git: FakeGit, tmp_path: Path) -> None:
-    git, before = fake_git("exec sleep ${1#seconds=}"), len(os.listdir("/proc/self/fd"))
-    git.view(cwd=b"/").run("--version", ok=(0, 1))
-    for call in (lambda: Git(b"/nowhere").run(), lambda: git.start(data=b"x" * 9).wait(0)):
-        with pytest.raises(GitFailed):
-            call()
+def test_no_descriptor_is_left_open(fake_git: FakeGit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    git, before = fake_git('case "$*" in *hang) exec sleep 600;; esac; exit 1'), len(os.listdir("/proc/self/fd"))
+    git.run("fail", data=b"x" * 9, ok=(1,))
+    with pytest.raises(GitFailed):
+        git.run("fail")
+    with pytest.raises(GitFailed):
+        git.start("hang", data=b"x" * 9).wait(0.05)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GitFailed):
+        git.run("fail", data=b"x" * 9)
     assert len(os.listdir("/proc/self/fd")) == before

@@ -78,7 +78,7 @@ def without_empty(document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value not in (None, {}, [])}
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(events)
 def test_it_reads_back_exactly(event: Event) -> None:
     again = read(encode(event))
@@ -92,7 +92,7 @@ def test_it_reads_back_exactly(event: Event) -> None:
     assert document == expected
 
 
-@settings(max_examples=100)
+@settings(max_examples=40)
 @given(events)
 def test_the_quick_reader_agrees_with_yaml(event: Event) -> None:
     subject, _, text = encode(event).partition("\n\n")
@@ -102,7 +102,7 @@ def test_the_quick_reader_agrees_with_yaml(event: Event) -> None:
     assert (document["gitckpt"], read(encode(event)).subject) == (1, subject)
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(events)
 def test_the_subject_is_one_short_line_that_is_safe_to_show(event: Event) -> None:
     subject = encode(event).split("\n", 1)[0]

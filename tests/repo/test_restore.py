@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from project import FILES, Project
 from sampling import others_slow
+from starting_points import nested
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo import restore, trees
@@ -32,9 +33,7 @@ def directory_with_ignored_files(project: Project) -> None:
 
 
 def repository_of_its_own(project: Project) -> None:
-    other = Project.create(project.root / "data")
-    other.write("inner", "x")
-    other.commit("inner")
+    nested(project.root / "data")
 
 
 def repository_deep_inside(project: Project) -> None:

@@ -10,6 +10,7 @@ import pytest
 from observation import files_on_disk
 from project import Project
 from sampling import others_slow
+from starting_points import conflict
 
 from gitckpt.repo import index
 
@@ -60,7 +61,7 @@ def test_only_line_ends_that_were_converted_are_read_again(project: Project) -> 
 
 
 FILTERED = ("* filter=f\n", {"filter.f.clean": "tr a-z n-za-m", "filter.f.smudge": "tr a-z n-za-m"}, b"same size\n")
-LINE_ENDS = ("* text=auto\n", {}, b"one\r\ntwo\r\n")
+LINE_ENDS: tuple[str, dict[str, str], bytes] = ("* text=auto\n", {}, b"one\r\ntwo\r\n")
 
 
 CONVERTED: list[tuple[str, str, dict[str, str], bytes]] = [
@@ -150,31 +151,11 @@ def test_a_file_written_outside_the_sparse_checkout_is_content(project: Project)
     assert project.held(project.snapshot().tree)["README.md"] == ("100644", b"written by hand\n")
 
 
-def conflict(project: Project) -> None:
-    """A merge that stops: content in conflict, deleted here, deleted there, added by both."""
-    for path in ("both.txt", "ours-gone.txt", "theirs-gone.txt"):
-        project.write(path, "base\n")
-    project.commit("base")
-    project.git("checkout", "-q", "-b", "side")
-    project.write("both.txt", "side\n")
-    project.write("ours-gone.txt", "side\n")
-    project.write("added.txt", "side\n")
-    project.remove("theirs-gone.txt")
-    project.commit("side")
-    project.git("checkout", "-q", "main")
-    project.write("both.txt", "main\n")
-    project.write("theirs-gone.txt", "main\n")
-    project.write("added.txt", "main\n")
-    project.remove("ours-gone.txt")
-    project.commit("main")
-    project.git("merge", "side", ok=(1,))
-
-
 def test_unmerged_paths_are_recorded_as_they_are_on_disk(project: Project) -> None:
     conflict(project)
     snapshot = project.snapshot()
     assert project.held(snapshot.tree) == files_on_disk(project.root)
-    assert b"<<<<<<<" in project.held(snapshot.tree)["both.txt"][1]
+    assert b"<<<<<<<" in project.held(snapshot.tree)["both"][1]
 
 
 def test_an_intention_to_add_is_no_empty_file(project: Project) -> None:

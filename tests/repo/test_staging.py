@@ -10,6 +10,7 @@ import pytest
 from observation import differences
 from project import Project
 from sampling import others_slow
+from starting_points import conflict
 
 from gitckpt.repo import staging
 from gitckpt.repo.staging import Staging
@@ -18,24 +19,6 @@ from gitckpt.repo.staging import Staging
 def captured(project: Project) -> Staging:
     tree = project.tree()
     return staging.capture(tree.repository, tree.raw, missing_ok=False)
-
-
-def conflict(project: Project) -> None:
-    """A merge that stops at a file with all three stages, and at two that one side has deleted."""
-    for path in ("both", "gone here", "gone there"):
-        project.write(path, "base\n")
-    project.commit("base")
-    project.git("checkout", "-q", "-b", "side")
-    project.write("both", "side\n")
-    project.write("gone here", "side\n")
-    project.remove("gone there")
-    project.commit("side")
-    project.git("checkout", "-q", "main")
-    project.write("both", "main\n")
-    project.write("gone there", "main\n")
-    project.remove("gone here")
-    project.commit("main")
-    project.git("merge", "side", ok=(1,))
 
 
 def staged_changes(project: Project) -> None:

@@ -55,7 +55,7 @@ def test_a_block_without_an_end_says_so() -> None:
     ("given", "id"),
     [
         (block("final"), None),
-        (block("retry", None, "", **{"from": "C6"}), "R2"),
+        (Block("retry", None, "", {"from": "C6"}), "R2"),
         (block("summary", "S7"), "S7"),
         (block("summary"), "S1"),
         (block("checkpoint", "setup"), "setup"),
@@ -106,7 +106,7 @@ def test_the_next_checkpoint(ids: list[str], next_id: str) -> None:
         (block("checkpoint", "C1"), "C1: no word of what was done"),
         (block("summary", "S2", covers=["C6", "C7", "C10"], text="All well."), "S2 (C6-C10): All well."),
         (block("summary", "S2"), "S2: "),
-        (block("retry", "R1", **{"from": "C7"}, reason=["a", "b"], new_strategy="c"), "R1 from C7: a; b → c"),
+        (Block("retry", "R1", "", {"from": "C7", "reason": ["a", "b"], "new_strategy": "c"}), "R1 from C7: a; b → c"),
         (block("retry", "R1"), "R1 from None: ? → ?"),
         (block("final", result="12 files"), "final: 12 files"),
         (block("final"), "final: done"),

@@ -10,7 +10,8 @@ from gitckpt.trajectory.events import Event
 
 
 def event(**given: Any) -> Event:
-    return Event(**({"kind": "note", "session": "s", "line": "main", "seq": 1, "at": ""} | given))
+    header: dict[str, Any] = {"kind": "note", "session": "s", "line": "main", "seq": 1, "at": ""}
+    return Event(**(header | given))
 
 
 def test_an_event_without_a_document_says_nothing() -> None:

@@ -1,0 +1,43 @@
+"""Situations that several tests of the repository start from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from project import Project
+
+#: What a snapshot says of a repository inside.
+BOUNDARY = "a repository of its own: never entered, never touched"
+
+
+def held(project: Project) -> dict[str, tuple[str, bytes]]:
+    """What a snapshot holds that a new process takes now."""
+    return project.held(project.snapshot().tree)
+
+
+def nested(root: Path, *, commit: bool = True) -> None:
+    """A repository of its own with a file in it."""
+    other = Project.create(root)
+    other.write("inner", "x")
+    if commit:
+        other.commit("inner")
+
+
+def conflict(project: Project) -> None:
+    """A merge that stops: at a file with all three stages, at two that one side has deleted, at one that both added."""
+    for path in ("both", "gone here", "gone there"):
+        project.write(path, "base\n")
+    project.commit("base")
+    project.git("checkout", "-q", "-b", "side")
+    project.write("both", "side\n")
+    project.write("gone here", "side\n")
+    project.write("added", "side\n")
+    project.remove("gone there")
+    project.commit("side")
+    project.git("checkout", "-q", "main")
+    project.write("both", "main\n")
+    project.write("gone there", "main\n")
+    project.write("added", "main\n")
+    project.remove("gone here")
+    project.commit("main")
+    project.git("merge", "side", ok=(1,))

@@ -1,0 +1,68 @@
+"""Several recorders at once, in one work tree and in two."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from project import Project, checkpoint
+
+from gitckpt.recorder import Recorder
+from gitckpt.repo.journal import Journal
+
+RECORD_ONE = """
+import sys
+from project import Project, checkpoint
+from pathlib import Path
+Project(Path(sys.argv[1])).checkpoint(sys.argv[2], session="many" if len(sys.argv) > 3 else None)
+"""
+
+
+@pytest.mark.parametrize("session", [(), pytest.param(("named",), marks=pytest.mark.slow)])
+def test_sixteen_recorders_at_once_make_sixteen_checkpoints(project: Project, session: tuple[str, ...]) -> None:
+    project.checkpoint("C0", session="many")
+    ids = [f"C{number}" for number in range(1, 17)]
+    places = os.pathsep.join(filter(None, [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]))
+    recorders = [
+        subprocess.Popen(
+            [sys.executable, "-c", RECORD_ONE, str(project.root), id, *session],
+            env={**os.environ, "PYTHONPATH": places},
+        )
+        for id in ids
+    ]
+    assert [recorder.wait(120) for recorder in recorders] == [0] * 16
+    [found] = Journal(project.repository()).sessions()
+    chain = found.on_line("main")
+    assert sorted(event.id or "" for event in chain[2:]) == sorted(ids)
+    assert [event.seq for event in chain] == list(range(1, 19))
+
+
+def test_two_recorders_that_take_turns_see_each_other(project: Project) -> None:
+    one, two = Recorder(project.tree(), name="shared"), Recorder(project.tree(), name="shared")
+    events = [recorder.record(checkpoint(f"C{n}")) for n, recorder in enumerate([one, two, one, two, two, one], 1)]
+    assert [event.parents[0] for event in events[1:]] == [event.commit for event in events[:-1]]
+    assert [event.seq for event in events] == [2, 3, 4, 5, 6, 7]
+
+
+def test_work_trees_do_not_see_each_others_sessions(project: Project, tmp_path: Path) -> None:
+    project.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "linked"))
+    linked = Project(tmp_path / "linked")
+    project.checkpoint("C1", session="here")
+    linked.write("src/app.py", "there\n")
+    linked.checkpoint("C1", session="there")
+    assert [s.id for s in Journal(project.repository()).sessions()] == ["here"]
+    assert [s.id for s in Journal(linked.repository()).sessions()] == ["there"]
+    assert [s.id for s in Journal(project.repository()).sessions(everywhere=True)] == ["here", "there"]
+    assert (Journal(project.repository()).current(), Journal(linked.repository()).current()) == (
+        ("here", "main"),
+        ("there", "main"),
+    )
+    project.write("src/app.py", "changed\n")
+    project.roll_back("C1")
+    assert (project.read("src/app.py"), linked.read("src/app.py")) == (b"import lib\n", b"there\n")
+    linked.write("src/app.py", "changed\n")
+    linked.roll_back("C1")
+    assert linked.read("src/app.py") == b"there\n"
