@@ -9,7 +9,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gitckpt.errors import Refused
+from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.branch import tip_of
 from gitckpt.repo.index import parents
@@ -134,7 +134,7 @@ class Planner:
         ignored = disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted)
         if wish.brought and ignored:
             # what the operation itself had put there goes, whatever a rule says
-            ignored -= set(entries(self._raw, wish.brought))
+            ignored -= self._brought(wish.brought)
         return Situation(
             blocked=blocked,
             unheld=recorded_missing(wish.target),
@@ -147,6 +147,13 @@ class Planner:
             empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
             empty_then=[path for path in empty if path not in taken],
         )
+
+    def _brought(self, tree: str) -> set[bytes]:
+        """What a tree holds that nothing need keep alive: where it is gone, ignored files are left as they are."""
+        try:
+            return set(entries(self._raw, tree))
+        except Damaged:
+            return set()
 
     def _modes_now(self, prepared: Prepared) -> dict[bytes, int]:
         """Permission bits now, without those of directories that the target does not have: they go, or are not ours."""

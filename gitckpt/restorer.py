@@ -25,6 +25,7 @@ from gitckpt.trajectory.decide import next_line
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import MAIN, Session
+from gitckpt.trajectory.undo import next_number
 from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
@@ -143,6 +144,7 @@ class Restorer(Planner):
         wish = prepared.wish
         intent: dict[str, Any] = {
             "operation": wish.operation,
+            "number": next_number(self.tree.journal.operations()),
             "target": wish.target.commit,
             "target_ref": wish.target.ref,
             "scope": wish.scope,

@@ -54,35 +54,36 @@ class Wish:
         return None if self.paths else recorded_git(self.target)
 
 
-def operations_of(journal: Journal) -> tuple[Operations, dict[str, Event]]:
-    """The rollbacks of this work tree, and all its events by commit."""
-    sessions = journal.sessions()
-    events = sorted((event for session in sessions for event in session.events), key=lambda event: event.at)
-    opened = [(session.id, line) for session in sessions for line in session.lines]
-    return operations(events, opened), {event.commit: event for event in events}
+def operations_of(journal: Journal) -> Operations:
+    """The rollbacks of this work tree."""
+    opened = [(session, line) for session, lines in journal.lines().items() for line in lines]
+    return operations(journal.operations(), opened)
 
 
 def wish_to_undo(tree: WorkTree) -> Wish:
     """What takes back the last rollback. Raises Refused where there is none."""
-    state, events = operations_of(tree.journal)
+    state = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.done:
         raise Refused("there is no rollback to undo in this work tree", "gitckpt log shows what is on record")
-    done = state.done[-1]
-    safety = done.document["rollback"].get("safety") or done.commit
-    return _wish_back(done, events[safety], "undo")
+    return _wish_back(state.done[-1], _safety(tree.journal, state.done[-1]), "undo")
 
 
 def wish_to_redo(tree: WorkTree) -> Wish:
     """What takes back the last undo. Raises Refused where there is none."""
-    state, events = operations_of(tree.journal)
+    state = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.undone:
         raise Refused("there is no undo to take back in this work tree", "gitckpt undo takes back a rollback")
-    undone = state.undone[-1]
-    return _wish_back(undone, events[undone.document["rollback"].get("safety") or undone.commit], "redo")
+    return _wish_back(state.undone[-1], _safety(tree.journal, state.undone[-1]), "redo")
+
+
+def _safety(journal: Journal, operation: Event) -> Event:
+    """The event that holds what was before the operation, which is its own unless it finished another."""
+    commit = operation.document["rollback"].get("safety")
+    return journal.event(checked.oid(commit)) if commit else operation
 
 
 def _wish_back(done: Event, target: Event, operation: str) -> Wish:
@@ -97,32 +98,31 @@ def _wish_back(done: Event, target: Event, operation: str) -> Wish:
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
     """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is
     none."""
-    state, events = operations_of(tree.journal)
-    begun = state.interrupted
+    begun = operations_of(tree.journal).interrupted
     if begun is None:
         raise Refused("no rollback was interrupted in this work tree", "gitckpt status shows where it stands")
     intent = begun.document["rollback"]
-    safety = intent.get("safety") or begun.commit
+    safety = _safety(tree.journal, begun)
     paths = tuple(checked.path(path) for path in intent.get("paths") or [])
     keep = bool(intent.get("keep"))
     if abort:
         title = f"abort of {_named(begun)}"
         return Wish(
-            events[safety],
+            safety,
             intent["scope"],
             paths,
             keep,
             "abort",
-            safety,
+            safety.commit,
             title,
             ends=begun.commit,
             brought=checked.oid(intent["tree"]),
         )
-    target = events.get(intent["target"]) or tree.journal.at([intent["target"]])[0]
+    target = tree.journal.event(checked.oid(intent["target"]))
     partial = checked.oid(intent["tree"]) if intent.get("partial") else ""
-    again = intent["operation"]
+    again = intent["operation"] if intent["operation"] in ("undo", "redo", "abort") else "continue"
     return Wish(
-        target, intent["scope"], paths, keep, again if again in ("undo", "redo", "abort") else "continue", safety,
+        target, intent["scope"], paths, keep, again, safety.commit,
         f"continuation of {_named(begun)}", begun.commit, (lambda _: partial) if partial else None,
         head=intent.get("head"),
     )  # fmt: skip

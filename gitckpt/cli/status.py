@@ -58,5 +58,5 @@ def _interrupted(reader: Reader) -> str:
     """The rollback of this work tree that was begun and did not come to its end."""
     from gitckpt.wishes import operations_of
 
-    event = operations_of(reader.journal)[0].interrupted
+    event = operations_of(reader.journal).interrupted
     return f"{event.document['rollback']['operation']} to {event.document['rollback']['target_ref']}" if event else ""

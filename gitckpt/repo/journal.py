@@ -83,6 +83,20 @@ class Journal:
         """The events at these very commits. Raises Damaged where one is missing."""
         return self._log(["--no-walk=unsorted"], sorted(set(commits)))
 
+    def event(self, commit: str) -> Event:
+        """The event at this commit. Raises Damaged where it is missing, or is no event."""
+        found = self.at([commit])
+        if not found:
+            raise Damaged(f"commit {commit[:12]} is no event of a session", "gitckpt log shows those that are")
+        return found[0]
+
+    def operations(self) -> list[Event]:
+        """The rollbacks and retries of this work tree, in no order. Raises Damaged where an event is missing."""
+        tips = sorted({tip for lines in self.lines().values() for tip in lines.values()})
+        # git sorts out the rest: reading a long history here would cost more than the rollback does
+        found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
+        return [event for event in found if event.worktree == self.repository.name]
+
     def _log(self, options: Sequence[str], commits: Sequence[str]) -> list[Event]:
         if not commits:
             return []

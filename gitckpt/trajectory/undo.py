@@ -1,4 +1,7 @@
-"""Which rollback `undo` takes back, and which undo `redo` does. Pure: a fold over the events of a work tree."""
+"""Which rollback `undo` takes back, and which undo `redo` does. Pure: a fold over the events of a work tree.
+
+Operations are numbered as they are done in a work tree: a clock may be set back, and a session has an order of its own
+alone."""
 
 from __future__ import annotations
 
@@ -29,11 +32,14 @@ def is_operation(event: Event) -> bool:
 
 
 def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Operations:
-    """Fold events, oldest first, of all sessions of a work tree. `opened` are the lines that exist, as
-    (session, line)."""
+    """Fold events of all sessions of a work tree, in any order. `opened` are the lines that exist, of all work trees,
+    as (session, line).
+
+    One that went to a session that was deleted since counts as done: there is nothing left to finish, and its own event
+    holds what undo goes back to."""
     state = Operations()
     lines = set(opened)
-    found = [event for event in events if event.kind in ("rollback", "retry") and is_operation(event)]
+    found = sorted(filter(is_operation, events), key=lambda event: (_number(event), event.at, event.seq))
     # one that was begun and ended by another is no operation of its own, though its line has the same name
     ended = {event.document["rollback"].get("ends") for event in found}
     for event in found:
@@ -42,9 +48,20 @@ def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Op
     return state
 
 
+def next_number(events: Iterable[Event]) -> int:
+    """The number of the operation that comes after these."""
+    return 1 + max(map(_number, filter(is_operation, events)), default=0)
+
+
+def _number(event: Event) -> int:
+    number = event.document["rollback"].get("number")
+    return number if isinstance(number, int) else 0
+
+
 def _take(state: Operations, event: Event, lines: set[tuple[str, str]]) -> None:
     opens = event.opens if isinstance(event.opens, dict) else {}
-    if (opens.get("session"), opens.get("line")) not in lines:
+    session, line = opens.get("session"), opens.get("line")
+    if (session, line) not in lines and any(session == name for name, _ in lines):
         # one that was begun before and superseded since is no longer in the way
         state.interrupted = event
         return

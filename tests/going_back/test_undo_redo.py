@@ -6,6 +6,7 @@ import pytest
 from project import Project
 
 from gitckpt.errors import Refused
+from gitckpt.repo import worktree
 from gitckpt.repo.journal import Journal
 
 
@@ -183,3 +184,37 @@ def test_work_trees_undo_their_own(project: Project) -> None:
     project.roll_back("C1")
     with pytest.raises(Refused, match="no rollback to undo in this work tree"):
         linked.undo()
+
+
+def test_the_order_is_that_of_what_was_done_though_the_clock_was_set_back(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two, three = states(project, 3)
+    project.roll_back("C2")
+    monkeypatch.setattr(worktree, "_now", lambda: "2001-01-01T00:00:00.000000Z")
+    project.checkpoint("C1", session="another")
+    project.roll_back("s/C1")
+    assert project.disk() == one
+    for expected in (two, three):
+        project.undo()
+        assert project.disk() == expected
+    for expected in (two, one):
+        project.redo()
+        assert project.disk() == expected
+
+
+def test_undo_of_a_rollback_to_a_session_that_was_deleted_since(project: Project) -> None:
+    project.write("dist/bundle.js", "built\n")
+    project.checkpoint("C1", session="old")
+    project.write(".gitignore", "dist/\n")
+    project.write("dist/other.js", "built too\n")
+    project.checkpoint("C1", session="s")
+    project.write("src/app.py", "later\n")
+    before = project.disk()
+    project.roll_back("old/C1")
+    for ref in project.git("for-each-ref", "--format=%(refname)", "refs/gitckpt/old").split():
+        project.git("update-ref", "-d", ref)
+    project.remove(".git/gitckpt")
+    project.git("gc", "-q", "--prune=now")
+    project.undo()
+    assert project.disk() == before

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from timeline import Timeline
 
 from gitckpt.trajectory.events import Event
-from gitckpt.trajectory.undo import Operations, is_operation, operations
+from gitckpt.trajectory.undo import Operations, is_operation, next_number, operations
 
 
 def fold(*words: str) -> tuple[Operations, list[Event]]:
     """The state after these operations; one that ends in `!` was interrupted."""
     timeline = Timeline()
     events = []
-    opened = []
+    opened = [("s", "main")]
     for number, word in enumerate(words, 2):
         line = f"rollback-{number}"
         opens = {"session": "s", "line": line, "at": "x"}
@@ -78,8 +78,28 @@ def test_what_is_no_operation() -> None:
     assert operations(plain, []) == Operations()
 
 
+def test_their_order_is_that_of_their_numbers_whatever_the_clock_said() -> None:
+    timeline = Timeline()
+    intents = [("undo", 2), ("rollback", 3), ("rollback", 1)]
+    undo, last, _ = events = [
+        timeline.add("rollback", opens={"session": "s", "line": "main"}, rollback={"operation": word, "number": number})
+        for word, number in intents
+    ]
+    found = operations(events, [("s", "main")])
+    assert (found.done, found.undone) == ([last], [])
+    assert operations([undo, events[2]], [("s", "main")]).undone == [undo]
+    assert next_number(events) == 4
+    assert next_number([timeline.add("retry", "R1"), timeline.add("rollback", rollback={"operation": "undo"})]) == 1
+
+
+def test_a_rollback_into_a_session_that_was_deleted_is_done() -> None:
+    timeline = Timeline()
+    event = timeline.add("rollback", opens={"session": "old", "line": "rollback-2"}, rollback={"operation": "rollback"})
+    assert operations([event], [("s", "main")]) == Operations(done=[event])
+
+
 def test_a_rollback_into_another_session_is_found_there() -> None:
     timeline = Timeline()
     event = timeline.add("rollback", opens={"session": "old", "line": "rollback-2"}, rollback={"operation": "rollback"})
-    assert operations([event], [("s", "rollback-2")]).interrupted is event
+    assert operations([event], [("s", "rollback-2"), ("old", "main")]).interrupted is event
     assert operations([event], [("old", "rollback-2")]).done == [event]
