@@ -164,11 +164,27 @@ def restore(repository: Repository, present: Staging, wanted: Staging) -> set[by
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
         _flag_again(git, flags, written)
-    missing = sorted(set(wanted.intended) - set(present.intended))
-    paths = [path for path in missing if os.path.lexists(repository.at(path))]
-    if paths:
-        git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(paths) + b"\0")
+    _intend(repository, git, sorted(set(wanted.intended) - set(present.intended)))
     return written
+
+
+def _intend(repository: Repository, git: Git, paths: list[bytes]) -> None:
+    """Note the intention to add these files, which need not be there."""
+    here = [path for path in paths if _is_addable(repository.at(path))]
+    gone = sorted(set(paths) - set(here))
+    if here:
+        git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(here) + b"\0")
+    if not gone:
+        return
+    # git notes it for a file on disk alone, or for one that is in the index and not in the tree that is reset to
+    empty = EMPTY_BLOB[repository.object_format]
+    git.run("update-index", "-z", "--index-info", data=b"".join(b"100644 %s 0\t%s\0" % (empty, path) for path in gone))
+    command = ("reset", "-q", "-N", "--pathspec-from-file=-", "--pathspec-file-nul")
+    git.run(*command, EMPTY_TREE[repository.object_format], data=b"\0".join(gone) + b"\0")
+
+
+def _is_addable(path: bytes) -> bool:
+    return os.path.islink(path) or os.path.isfile(path)
 
 
 def _flags(git: Git) -> dict[str, set[bytes]]:

@@ -157,16 +157,21 @@ def test_the_flag_of_an_entry_survives_though_its_content_is_put_back(project: P
     assert project.staged() == wanted
 
 
-@pytest.mark.xfail(reason="git itself refuses to note the intention to add a file that is not there")
-def test_an_intention_to_add_a_file_that_is_gone(project: Project) -> None:
+@pytest.mark.parametrize("instead", [None, "planned/inner"])
+def test_an_intention_to_add_a_file_that_is_gone(project: Project, instead: str | None) -> None:
     intentions(project)
-    project.remove("planned")
-    wanted = project.staged()
+    project.git("rm", "-q", "--cached", "README.md")
+    project.git("add", "-N", "README.md")
+    for name in ("planned", "README.md"):
+        project.remove(name)
+    if instead:
+        project.write(instead, "x")
+    wanted, status = project.staged(), project.status()
     project.checkpoint("C1")
     project.git("reset", "-q")
     project.roll_back("C1")
-    assert project.staged() == wanted
-    assert not (project.root / "planned").exists()
+    assert (project.staged(), project.status()) == (wanted, status)
+    assert (project.root / "planned").is_dir() == bool(instead)
 
 
 def test_a_merge_can_be_aborted_and_finished_after_a_rollback(project: Project) -> None:
