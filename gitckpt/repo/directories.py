@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 #: Nanoseconds within which a directory may change twice and keep its time.
 TICK = 20_000_000
 
+#: New directories that are looked into before git is asked which of them are ignored: a call for each level of a deep
+#: tree is dear, and so is looking into all of an ignored one.
+AHEAD = 64
+
 #: Kinds of special files, for a message.
 SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
@@ -79,7 +83,6 @@ class Directories:
 
         `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute
         paths of the rule files outside the work tree."""
-        self.changed = set()
         self._walk(tracked)
         rules = self._rule_stamps(rule_files)
         changed = rules != self.rules
@@ -90,31 +93,34 @@ class Directories:
 
     def _walk(self, tracked: set[bytes]) -> None:
         seen: dict[bytes, Directory] = {}
+        unasked: list[bytes] = []
         level = [b""]
-        while level:
-            unknown: list[bytes] = []
-            following: list[bytes] = []
+        while level or unasked:
             for path in level:
-                before = self.known.get(path)
-                directory = seen[path] = self._read(path, before)
-                if directory is not before:
-                    self.changed.add(path)
-                if directory.boundary:
-                    continue
-                for name in directory.children:
-                    child = path + b"/" + name if path else name
-                    if child in self.ignored or child in self._excluded:
-                        continue
-                    (following if child in self.known or child in tracked else unknown).append(child)
-            level = following + self._not_ignored(unknown)
+                seen[path] = self._read(path, self.known.get(path))
+            level = [child for path in level for child in self._children(path, seen[path])]
+            unasked += [path for path in level if path not in self.known and path not in tracked]
+            if len(unasked) >= AHEAD or not level:
+                ignored = self._ignored(unasked)
+                for path in ignored:
+                    seen.pop(path, None)
+                level = [path for path in level if path not in ignored]
+                unasked = []
+        self.changed = {path for path, directory in seen.items() if directory is not self.known.get(path)}
         self.known = seen
 
-    def _not_ignored(self, paths: list[bytes]) -> list[bytes]:
-        if not paths:
+    def _children(self, path: bytes, directory: Directory) -> list[bytes]:
+        """The directories in one that may have content."""
+        if directory.boundary:
             return []
-        ignored = ignored_paths(self._raw, paths)
-        self.ignored |= ignored
-        return [path for path in paths if path not in ignored]
+        paths = [path + b"/" + name if path else name for name in directory.children]
+        return [child for child in paths if child not in self.ignored and child not in self._excluded]
+
+    def _ignored(self, paths: list[bytes]) -> set[bytes]:
+        """Those of the paths that are ignored, in an ignored directory too; only the topmost need be remembered."""
+        ignored = ignored_paths(self._raw, paths) if paths else set()
+        self.ignored.update(path for path in ignored if path.rpartition(b"/")[0] not in ignored)
+        return ignored
 
     def _read(self, path: bytes, before: Directory | None) -> Directory:
         full = self._work_tree + b"/" + path if path else self._work_tree

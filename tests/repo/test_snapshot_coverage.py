@@ -8,6 +8,7 @@ import socket
 from pathlib import Path
 
 import pytest
+import shim
 import unprivileged
 from observation import files_on_disk
 from project import FILES, Project
@@ -165,3 +166,23 @@ def test_a_name_that_git_does_not_take_is_named(project: Project) -> None:
     snapshot = project.snapshot()
     assert project.held(snapshot.tree)["src/app.py"] == ("100644", b"changed\n")
     assert set(snapshot.missing) == {b".GIT/config", b"src/.Git/x"}
+
+
+def test_of_new_directories_git_is_asked_about_many_at_a_time(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = "d/" * 200
+    project.write(f"{deep}file", "x")
+    (project.root / "d" / "d" / "build" / "empty").mkdir(parents=True)
+    os.mkfifo(project.root / "d" / "d" / "build" / "pipe")
+    (project.root / deep / "build").mkdir()
+    calls = tmp_path / "calls"
+    log = f'case "$*" in *check-ignore*) echo asked >>"{calls}";; esac'
+    shim.install(tmp_path / "bin", monkeypatch, f'{log}; exec "$GIT" "$@"')
+    snapshot = project.snapshot()
+    assert set(project.held(snapshot.tree)) == {*FILES, f"{deep}file"}
+    assert (snapshot.missing, snapshot.empty) == ({}, [])
+    assert len(calls.read_text().splitlines()) < 10
+    calls.unlink()
+    project.write(f"{deep}file", "y")
+    assert (project.snapshot().missing, calls.exists()) == ({}, False)
