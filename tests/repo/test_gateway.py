@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo import gateway
 from gitckpt.repo.gateway import DISCOVERY_VARIABLES, PINNED, Git, pinned_environment, split
 
 #: What every call of ours has set, and nothing else that begins with GIT_.
@@ -57,7 +58,7 @@ def alarm() -> Iterator[Callable[[Callable[[], bool]], None]]:
 
     def ring(condition: Callable[[], bool]) -> None:
         def handler(signal_number: int, frame: FrameType | None) -> None:
-            if condition():
+            if frame is not None and frame.f_code is gateway._wait.__code__ and condition():
                 signal.setitimer(signal.ITIMER_REAL, 0)
                 raise KeyboardInterrupt
 
