@@ -68,8 +68,8 @@ class Project:
 
     @classmethod
     def copy(cls, template: Path, root: Path) -> Project:
-        """A copy of a repository, with an index that has seen its files."""
-        project = cls(shutil.copytree(template, root, symlinks=True))
+        """A copy of a repository, as young as a clone, with an index that has seen its files."""
+        project = cls(shutil.copytree(template, root, symlinks=True, copy_function=shutil.copy))
         project.git("update-index", "-q", "--refresh")
         return project
 

@@ -31,8 +31,9 @@ GIT_UMASK = 0o022
 #: What people's umasks are.
 UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 
-#: Nanoseconds within which two changes may have the same time for git, with some room.
+#: Nanoseconds within which two changes may have the same time for git, with some room; and for the system.
 SAME_SECOND = 2_000_000_000
+SAME_TICK = 20_000_000
 
 #: Raised when the form of the file changes.
 VERSION = 4
@@ -43,6 +44,7 @@ class ScanCache:
     those of `umask`; `tree` of the last snapshot, if it is on record and
     nothing has changed since, else ""; what that is `missing`; the user's `staging` area.
 
+    `recent` are recorded files that had changed a moment before: path → change time in ns, 0 where that does not tell.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
     index may hold paths that a rule ignores by now, or lack some that the user tracks all the same. `unlisted` are the
     latter as far as they are known: they were not on disk, or could not be held, and may come back any time."""
@@ -58,7 +60,7 @@ class ScanCache:
         self.modes: dict[bytes, int] = {}
         self.umask = GIT_UMASK
         self.include: tuple[str, ...] = ()
-        self.recent: set[bytes] = set()
+        self.recent: dict[bytes, int] = {}
         self.modes_known = False
         self.tracked: set[bytes] | None = None
         self.tree = ""
@@ -91,8 +93,7 @@ class ScanCache:
             return
         for path in changes.removed:
             self.modes.pop(path, None)
-        self.recent -= changes.removed
-        self._look_again()
+            self.recent.pop(path, None)
         for path, status in changes.added.items():
             self._note_recent(path, status)
         if self.tracked is not None:
@@ -134,18 +135,28 @@ class ScanCache:
         self.modes_known = True
 
     def _note_recent(self, path: bytes, status: os.stat_result) -> None:
-        """Git compares times in whole seconds: permission bits changed within the same one it does not see."""
-        if time.time_ns() - status.st_ctime_ns < SAME_SECOND:
-            self.recent.add(path)
+        """Git compares times in whole seconds: what changes within the same one, and is of the same size and
+        modification time, it does not see."""
+        age = time.time_ns() - status.st_ctime_ns
+        if age < SAME_SECOND:
+            put_back = int(status.st_mtime) != int(status.st_ctime)
+            self.recent[path] = 0 if put_back and age < SAME_TICK else status.st_ctime_ns
         self._note(path, status.st_mode)
 
-    def _look_again(self) -> None:
-        recent, self.recent = self.recent, set()
-        for path in recent:
+    def edited_unseen(self) -> list[bytes]:
+        """Recent files that have changed since they were noted, though git may not see it."""
+        now, found, still = time.time_ns(), [], {}
+        for path, noted in self.recent.items():
             try:
-                self._note_recent(path, os.lstat(self._repository.at(path)))
+                status = os.lstat(self._repository.at(path))
             except OSError:
                 continue
+            if status.st_ctime_ns != noted:
+                found.append(path)
+            elif now - noted < SAME_SECOND:
+                still[path] = noted
+        self.recent = still
+        return found
 
     def _note(self, path: bytes, mode: int) -> None:
         bits = stat.S_IMODE(mode)
@@ -165,7 +176,7 @@ class ScanCache:
             "index": self.index_key,
             "umask": self.umask,
             "include": self.include,
-            "recent": [os.fsdecode(path) for path in self.recent],
+            "recent": {os.fsdecode(path): noted for path, noted in self.recent.items()},
             "unreconciled": self.unreconciled,
             "unlisted": [os.fsdecode(path) for path in self.unlisted],
             "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
@@ -212,7 +223,7 @@ class ScanCache:
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
         self.include = tuple(str(pattern) for pattern in document["include"])
-        self.recent = {os.fsencode(path) for path in document["recent"]}
+        self.recent = {os.fsencode(path): int(noted) for path, noted in document["recent"].items()}
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.unlisted = {os.fsencode(path) for path in document["unlisted"]}
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}

@@ -35,6 +35,7 @@ class Changes:
         self.missing: dict[bytes, str] = {}
         self.removed: set[bytes] = set()
         self.added: dict[bytes, os.stat_result] = {}
+        self._distrusted: set[bytes] = set()
         self._closed = cache.closed_directories()
 
     def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
@@ -60,6 +61,11 @@ class Changes:
         """Hold these paths, whatever the ignore rules say."""
         for path in paths:
             self._consider(path)
+
+    def read_again(self, paths: Collection[bytes]) -> None:
+        """Read these recorded paths again where git says no more of them than that they are as they were."""
+        self._distrusted = set(paths) - self.removed
+        self.consider(self._distrusted)
 
     def _consider(self, path: bytes) -> None:
         """Add the path, or say why not; what is not added must not stay in the index with the bytes of another day."""
@@ -151,8 +157,10 @@ class Changes:
         """Bring the private index up to date. Raises GitFailed where a path can be neither added nor named."""
         self.removed -= set(self.added)
         waiting = dict(self.added)
-        if self.removed:
-            self._remove(self.removed)
+        # an entry that is not there cannot be taken for up to date
+        out = self.removed | self._distrusted
+        if out:
+            self._remove(out)
         for attempt in range(TRIES):
             if not waiting:
                 return

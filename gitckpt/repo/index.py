@@ -7,7 +7,9 @@ and is read again."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import stat
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.gateway import split
@@ -27,9 +29,31 @@ ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
 
 
-def exists(repository: Repository) -> bool:
-    """Whether there is a private index; a damaged one shows when git reads it."""
-    return is_plain_file(index_path(repository))
+def is_whole(repository: Repository) -> bool:
+    """Whether the private index and the parts that it shares are as git wrote them.
+
+    Git itself does not look: what is left of a file that was cut is all there is to it, and the tree is another."""
+    paths = [index_path(repository), *_shared(repository)]
+    return all(_checksum(path, repository.object_format) == "right" for path in paths)
+
+
+def _shared(repository: Repository) -> list[bytes]:
+    directory = repository.private_dir
+    return [os.path.join(directory, name) for name in os.listdir(directory) if name.startswith(b"sharedindex.")]
+
+
+def _checksum(path: bytes, algorithm: str) -> str:
+    """Whether the checksum at the end of an index is "right", "wrong", or "none": git can be told to leave it out."""
+    if not is_plain_file(path):
+        return "wrong"
+    with open(path, "rb") as file:
+        content = file.read()
+    digest = hashlib.new(algorithm, usedforsecurity=False)
+    end = len(content) - digest.digest_size
+    digest.update(memoryview(content)[: max(end, 0)])
+    if content[end:] == digest.digest():
+        return "right"
+    return "wrong" if any(content[end:]) else "none"
 
 
 def tidy(repository: Repository, raw: Git) -> None:
@@ -45,12 +69,14 @@ def tidy(repository: Repository, raw: Git) -> None:
 def seed(repository: Repository, raw: Git) -> None:
     """Make the private index from the user's, or empty where he has none."""
     path = index_path(repository)
-    for stale in (path, path + b".lock"):
+    for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
     if not copy_index(repository.index_path, path):
         raw.run("read-tree", "--empty")
         return
     try:
+        if _checksum(path, repository.object_format) == "wrong":
+            raise GitFailed("the checksum of the staging area is wrong")
         suspicious = _flagged(repository, raw) + _converted(repository, raw)
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
@@ -66,6 +92,7 @@ def _flagged(repository: Repository, raw: Git) -> list[bytes]:
     null = repository.null_oid.encode()
     rows: list[bytes] = []
     ours: dict[bytes, bytes] = {}
+    written = int(os.lstat(index_path(repository)).st_mtime)
     for entry in split(raw.run("ls-files", "-z", "-s", "-v")):
         head, _, path = entry.partition(b"\t")
         tag, mode, oid, stage = head.split(b" ")
@@ -76,9 +103,21 @@ def _flagged(repository: Repository, raw: Git) -> list[bytes]:
             ours.setdefault(path, b"%s %s 0\t%s\0" % (mode, oid, path))
         elif tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
             continue  # outside a sparse checkout: kept as it is
-        elif tag != b"H" or _may_be_intended(oid):
+        elif tag != b"H" or _may_be_intended(oid) or _may_be_unseen(repository.at(path), written):
             rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
     return rows + list(ours.values())
+
+
+def _may_be_unseen(path: bytes, written: int) -> bool:
+    """Whether the file may have changed after an index of that second was written without git being able to tell.
+
+    Git looks again where the modification time is as young as the index. Where that was put back, a change time of the
+    same second is all there is, and git compares whole seconds."""
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    return status.st_ctime >= written and int(status.st_mtime) != int(status.st_ctime) and stat.S_ISREG(status.st_mode)
 
 
 def _may_be_intended(oid: bytes) -> bool:

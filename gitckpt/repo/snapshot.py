@@ -56,10 +56,8 @@ class Snapshotter:
 
         Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
         """
-        if not self._cache.is_current() and not self._cache.load():
-            self._cache.drop()
-            if not index.exists(self.repository):
-                index.seed(self.repository, self._raw)
+        if not self._cache.is_current():
+            self._resume()
         try:
             return self._take(also, verifying)
         except GitFailed:
@@ -67,6 +65,14 @@ class Snapshotter:
             self._cache.drop()
             index.seed(self.repository, self._raw)
             return self._take(also, verifying)
+
+    def _resume(self) -> None:
+        """Go on with what an earlier process left, as far as it is whole."""
+        whole = index.is_whole(self.repository)
+        if not (whole and self._cache.load()):
+            self._cache.drop()
+        if not whole:
+            index.seed(self.repository, self._raw)
 
     def follow(self, changes: Collection[Change]) -> None:
         """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
@@ -97,6 +103,7 @@ class Snapshotter:
         staging, staging_changed = self._staging(again=rules_changed)
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
+        changes.read_again(cache.edited_unseen())
         included_changed = cache.include != self._settings.include
         cache.include = self._settings.include
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed

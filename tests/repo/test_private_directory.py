@@ -79,11 +79,19 @@ def damage(name: str) -> Callable[[Path], None]:
     return {
         "emptied": lambda path: path.write_bytes(b""),
         "overwritten": lambda path: path.write_bytes(b"DIRC\0\0\0\2 no index, no JSON, nothing at all"),
+        "a bit is another": lambda path: path.write_bytes(_with_another_bit(path.read_bytes())),
         "cut": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
         "deleted": lambda path: path.unlink(),
         "a directory": lambda path: (path.unlink(), (path / "x").mkdir(parents=True)),
         "unreadable": lambda path: path.chmod(0),
     }[name]
+
+
+def _with_another_bit(content: bytes) -> bytes:
+    """One bit of the name of an entry, or of the size of an extension, changed."""
+    place = content.find(b"src/app.py")
+    place = place if place >= 0 else content.find(b"link") + 7
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
 
 
 @pytest.mark.parametrize("name", others_slow(CONVERSIONS, lambda name: name in COMMON))
@@ -164,6 +172,8 @@ DAMAGES = [
     *((name, "overwritten") for name in ("config", "info/attributes", "info/exclude")),
     *((name, "a directory") for name in ("config", "index", "scan.json", "staging")),
     ("index", "cut"),
+    ("index", "a bit is another"),
+    ("sharedindex", "a bit is another"),
     ("index", "unreadable"),
 ]
 OFTEN = DAMAGES[1:9:3] + DAMAGES[9:14:2] + [("index", "a directory"), ("sharedindex", "deleted")]
@@ -180,6 +190,21 @@ def test_a_damaged_file_is_mended_without_a_word(project: Project, name: str, ho
     event = project.checkpoint("C2")
     assert project.held(event.commit) == files_on_disk(project.root)
     assert project.held(project.find("C1").commit)["src/app.py"] == ("100644", b"import lib\n")
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6, 0.64])
+def test_what_is_left_of_an_index_that_was_cut_is_no_index(project: Project, share: float) -> None:
+    """Git does not look at the checksum: it takes the first entries, and a tree of the old ones, for all there is."""
+    project.checkpoint("C1")
+    project.write("notes.txt", "untracked\n")
+    project.write("src/app.py", "first\n")
+    project.checkpoint("C2")
+    private = project.root / ".git" / "gitckpt"
+    length = int((private / "index").stat().st_size * share)
+    for path in (private / "index", *private.glob("sharedindex.*"), private / "scan.json"):
+        path.write_bytes(path.read_bytes()[:length])
+    project.write("src/app.py", "second\n")
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
 
 
 @pytest.mark.parametrize("name", ["index.lock", "scratch.lock"])

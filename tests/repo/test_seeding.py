@@ -12,6 +12,7 @@ from project import Project
 from sampling import others_slow
 from starting_points import conflict
 
+from gitckpt.recorder import Recorder
 from gitckpt.repo import index
 
 
@@ -37,6 +38,39 @@ def test_the_same_edit_between_two_snapshots_is_never_missed(project: Project) -
     for content in (b"two\n", b"six\n", b"ten\n"):
         project.write("a", content)
         assert project.held(project.snapshot().tree)["a"] == ("100644", content)
+
+
+OLD = 1_000_000_000
+
+
+def write_with_an_old_time(project: Project, content: str) -> None:
+    """As an unpacked archive does: the time of the file says nothing."""
+    project.write("a", content)
+    os.utime(project.root / "a", (OLD, OLD))
+
+
+def test_an_edit_that_puts_the_time_back_within_a_second_is_never_missed(project: Project) -> None:
+    """Same size, same modification time, and a change time of the same second, which is all that git compares."""
+    write_with_an_old_time(project, "one\n")
+    project.git("add", "a")
+    for content in ("two\n", "six\n", "ten\n", "red\n"):
+        write_with_an_old_time(project, content)
+        assert project.held(project.snapshot().tree)["a"] == ("100644", content.encode())
+    recorder = Recorder(project.tree())
+    for content in ("two\n", "six\n"):
+        write_with_an_old_time(project, content)
+        assert project.held(recorder.save("").commit)["a"] == ("100644", content.encode())
+
+
+@pytest.mark.parametrize("end", [b"\0" * 20, b"x" * 20])
+def test_only_an_index_with_its_checksum_is_a_seed(project: Project, end: bytes) -> None:
+    """Git may be told to leave the checksum out; one that is wrong is damage."""
+    project.write("src/app.py", "changed\n")
+    path = project.root / ".git" / "index"
+    path.write_bytes(path.read_bytes()[:-20] + end)
+    expected = {"src/app.py"} if end == b"\0" * 20 else set()
+    assert doubted(project) == expected
+    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
 
 
 def doubted(project: Project) -> set[str]:
