@@ -13,6 +13,7 @@ from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.branch import tip_of
 from gitckpt.repo.index import parents
+from gitckpt.repo.private import with_rules
 from gitckpt.repo.recorded import (
     recorded_empty,
     recorded_git,
@@ -131,7 +132,8 @@ class Planner:
         empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
         taken = disk.taken_directories(self.repository, empty, deleted)
         restored = {change.path for change in prepared.changes if change.status != "D"}
-        ignored = disk.ignored_by(self.repository, self._raw, self._tree_of(wish.target), deleted)
+        rules = with_rules(self._raw, self.tree.settings)
+        ignored = disk.ignored_by(self.repository, rules, self._tree_of(wish.target), deleted)
         if wish.brought and ignored:
             # what the operation itself had put there goes, whatever a rule says
             ignored -= self._brought(wish.brought)

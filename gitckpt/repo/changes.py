@@ -109,11 +109,11 @@ class Changes:
                 for path in [path for path in self.added if path.startswith(prefix)]:
                     del self.added[path]
 
-    def reconcile(self, staging: Staging | None) -> None:
-        """After a change of rules or of the user's index: ignored paths are content if and only if he tracks them."""
+    def reconcile(self, staging: Staging | None, ignored: set[bytes]) -> None:
+        """After a change of rules or of the user's index: the recorded paths that are `ignored` are content if and only
+        if he tracks them."""
         if staging is None:
             return
-        ignored = set(split(self._raw.run("ls-files", "-z", "-c", "-i", "--exclude-standard")))
         forced = set(staging.forced)
         self.removed |= ignored - forced
         self._drop_from_added(ignored - forced)

@@ -55,13 +55,22 @@ def permission_bits(value: object) -> int:
     return int(text, 8)
 
 
-def path(value: Any) -> bytes:
-    """A path inside the work tree that is none of git's own; one of a directory may end in `/`. Raises Damaged."""
+def _bytes(value: Any) -> bytes:
     try:
-        found = data_path(value)
+        return data_path(value)
     except (TypeError, KeyError, ValueError, AttributeError) as error:
         raise _refuse("a path", value) from error
-    return safe(found, directory=True)
+
+
+def path(value: Any) -> bytes:
+    """A path inside the work tree that is none of git's own; one of a directory may end in `/`. Raises Damaged."""
+    return safe(_bytes(value), directory=True)
+
+
+def uncovered(value: Any) -> bytes | None:
+    """A path that a snapshot does not hold; None for one with git's own name, which none does. Raises Damaged."""
+    found = _bytes(value)
+    return None if b".git" in found.lower().split(b"/") else safe(found, directory=True)
 
 
 def safe(found: bytes, *, directory: bool = False) -> bytes:

@@ -154,8 +154,9 @@ class Directories:
         with os.scandir(full) as entries:
             for entry in entries:
                 directory.empty = False
-                if entry.name == b".git":
-                    directory.boundary = directory.boundary or (not at_root and is_repository(full))
+                if entry.name.lower() == b".git":  # in other letters it is nothing of git's, and still not for us
+                    own = entry.name == b".git" and not at_root
+                    directory.boundary = directory.boundary or (own and is_repository(full))
                 elif entry.is_dir(follow_symlinks=False):
                     directory.children.append(entry.name)
                 elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():

@@ -29,6 +29,6 @@ def _from_here(repository: Repository, path: str) -> bytes:
     if full != top and not full.startswith(top + b"/"):
         raise Refused(f"{path!r} is outside of the work tree", "give a path inside it")
     relative = full[len(top) + 1 :]
-    if relative.split(b"/")[0].lower() == b".git":
+    if b".git" in relative.lower().split(b"/"):
         raise Refused(f"{path!r} is git's own", "give a path of the work tree")
     return relative

@@ -75,6 +75,21 @@ def private_git(repository: Repository, settings: Settings) -> Git:
     )
 
 
+def folds_case(repository: Repository) -> bool:
+    """Whether two spellings are one file here. `core.ignoreCase` may say so of another disk, whence this copy came."""
+    names = (os.path.join(repository.git_dir, name) for name in (b"HEAD", b"head"))
+    try:
+        return os.path.samestat(*(os.lstat(name) for name in names))
+    except OSError:
+        return False
+
+
+def with_rules(raw: Git, settings: Settings) -> Git:
+    """The private git as it is to be asked about ignore rules: letters count in them as little as the user's git says,
+    though they count in names."""
+    return raw.view("core.ignoreCase=true") if settings.ignore_case else raw
+
+
 def index_path(repository: Repository) -> bytes:
     """The private index: what the last snapshot of this work tree held, with stat data."""
     return os.path.join(repository.private_dir, b"index")
@@ -106,7 +121,7 @@ def _config(repository: Repository, settings: Settings) -> bytes:
     quoted = settings.excludes_file.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     text = CONFIG.format(
         version=1 if repository.object_format != "sha1" else 0,
-        ignorecase="true" if settings.ignore_case else "false",
+        ignorecase="true" if settings.ignore_case and folds_case(repository) else "false",
         precompose="true" if settings.precompose_unicode else "false",
         fsync="committed,reference" if settings.durable else "none",
         shared=settings.shared_repository,

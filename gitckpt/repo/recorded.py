@@ -60,12 +60,9 @@ def recorded_missing(event: Event) -> dict[bytes, str]:
     """What the snapshot did not hold, and why. Raises Damaged."""
     coverage = _mapping(event.document.get("coverage"), "coverage")
     rows = [_mapping(row, "coverage") for row in _list(coverage.get("missing"), "coverage")]
-    # the staging area stands under git's own name there
-    return {
-        checked.path(row.get("path")): str(row.get("reason"))
-        for row in rows
-        if row.get("path") not in (None, "", ".git/index")
-    }
+    found = {checked.uncovered(row.get("path")): str(row.get("reason")) for row in rows if row.get("path")}
+    # no snapshot holds what has git's own name, be it the staging area or a `.GIT` of the user's: nothing follows
+    return {path: reason for path, reason in found.items() if path is not None}
 
 
 def recorded_git(event: Event) -> dict[str, Any]:

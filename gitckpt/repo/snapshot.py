@@ -9,8 +9,10 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo import index
 from gitckpt.repo.cache import ScanCache, own_places
 from gitckpt.repo.changes import Changes
+from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
+from gitckpt.repo.private import folds_case, with_rules
 from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture, stat_key
 
 TYPE_CHECKING = False
@@ -45,7 +47,9 @@ class Snapshotter:
 
     def __init__(self, repository: Repository, raw: Git, settings: Settings) -> None:
         self.repository, self._raw, self._settings = repository, raw, settings
-        self._cache = ScanCache(repository, raw)
+        self._rules = with_rules(raw, settings)
+        self._exact = settings.ignore_case and not folds_case(repository)
+        self._cache = ScanCache(repository, self._rules)
         self._heads = Heads(repository)
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
@@ -108,7 +112,8 @@ class Snapshotter:
         cache.include = self._settings.include
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed
         if cache.unreconciled and not verifying:
-            changes.reconcile(staging)
+            ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
+            changes.reconcile(staging, set(ignored))
         elif staging and staging.skipped and cache.directories.changed:
             changes.take_back_skipped()
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled)
@@ -128,11 +133,17 @@ class Snapshotter:
         """
         changed = self._cache.directories.changed
         if everywhere or b"" in changed or len(changed) > MOST_PATHSPECS:
-            return self._not_ours(split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard")))
+            return self._not_ours(self._others())
         found = [path for path in self._cache.missing if not self._cache.is_directory(path)]
         if changed:
-            found += split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard", "--", *sorted(changed)))
+            found += self._others("--", *sorted(changed))
         return self._not_ours(found)
+
+    def _others(self, *paths: bytes | str) -> list[bytes]:
+        found = split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard", *paths))
+        # git folds letters in rules and in names, or in neither
+        ignored = ignored_paths(self._rules, found) if self._exact and found else ()
+        return [path for path in found if path not in ignored]
 
     def _not_ours(self, paths: list[bytes]) -> list[bytes]:
         """The paths without those of a git directory that stands in the work tree under another name than `.git`."""
@@ -150,7 +161,7 @@ class Snapshotter:
             return self._cache.staging, False
         try:
             known = None if again else self._cache.staging
-            staging = capture(self.repository, self._raw, missing_ok=self._settings.partial_clone, known=known)
+            staging = capture(self.repository, self._rules, missing_ok=self._settings.partial_clone, known=known)
         except GitFailed:
             return None, False
         self._cache.staging_key, self._cache.staging = key, staging

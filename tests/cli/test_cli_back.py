@@ -148,6 +148,7 @@ LEADS_OUT = {
     ".git": "git's own",
     ".git/config": "git's own",
     "src/../.git/hooks": "git's own",
+    "src/.GIT/x": "git's own",
 }
 
 

@@ -174,6 +174,38 @@ def test_a_file_of_no_checkpoint_is_named_and_left(project: Project) -> None:
     assert project.disk()["big"] == before
 
 
+def test_names_that_git_does_not_take_are_left_and_bar_no_way(project: Project) -> None:
+    """They are in the record, as what a snapshot lacks; a record is checked before it is followed."""
+    project.write(".GIT/config", "mine\n")
+    (project.root / "src" / ".Git").mkdir(mode=0o700)
+    at_c1(project)
+    before = project.disk()
+    project.write("src/.gIT", "mine too\n")
+    project.write("src/app.py", "changed\n")
+    changed = project.disk()
+    outcome = project.roll_back("C1")
+    assert outcome.left == (b".GIT/config", b"src/.gIT")
+    assert project.disk() == before | {"src/.gIT": changed["src/.gIT"]}
+    project.undo()
+    assert project.disk() == changed
+
+
+def test_letters_count_whatever_the_configuration_says(project: Project) -> None:
+    project.git("config", "core.ignoreCase", "true")
+    project.write("Data/Notes", "first\n")
+    project.commit("of the first spelling")
+    project.checkpoint("C1")
+    before = project.disk()
+    (project.root / "Data" / "Notes").rename(project.root / "Data" / "notes")
+    (project.root / "src").rename(project.root / "SRC")
+    project.write("readme.md", "beside README.md\n")
+    changed = project.disk()
+    project.roll_back("C1")
+    assert project.disk() == before
+    project.undo()
+    assert project.disk() == changed
+
+
 @pytest.mark.parametrize("rules", [".gitignore", "data/.gitignore", ".git/info/exclude"])
 def test_a_rule_that_goes_away_deletes_nothing_it_protected(project: Project, rules: str) -> None:
     """Deletions are decided once, under the rules in force before the first write."""

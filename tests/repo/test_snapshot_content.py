@@ -238,3 +238,23 @@ def test_every_kind_may_turn_into_every_other(project: Project) -> None:
         assert sorted(snapshot.empty) == sorted(
             os.fsencode(path) for path, kinds in paths.items() if kinds[at] == "empty"
         )
+
+
+def test_letters_count_in_names_though_the_configuration_is_of_a_disk_where_they_do_not(project: Project) -> None:
+    """`core.ignoreCase` of a repository that was copied from there; in ignore rules it counts all the same."""
+    project.git("config", "core.ignoreCase", "true")
+    project.write("Notes.txt", "of the first spelling\n")
+    project.write("Data/x", "of the first spelling\n")
+    project.git("add", "-A")
+    project.snapshot()
+    project.write("notes.txt", "of the second\n")
+    project.write("data/x", "of the second\n")
+    project.write("X.LOG", "ignored by *.log\n")
+    project.write("Build/out", "ignored by build/\n")
+    project.write("src/BUILD/out", "ignored too\n")
+    expected = files_on_disk(project.root)
+    for path in ("X.LOG", "Build/out", "src/BUILD/out"):
+        del expected[path]
+    assert project.held(project.snapshot().tree) == expected
+    project.git("add", "-f", "X.LOG")
+    assert "X.LOG" in project.held(project.snapshot().tree)
