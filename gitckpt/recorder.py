@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
+from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.session import MAIN, Session
@@ -66,7 +67,7 @@ class Recorder:
     def open(self) -> Session:
         """Find or open the session now, so that the state before the agent is on record."""
         with self.tree.lock:
-            return self._place() or self._open(self._take())
+            return self._place() or self.tree.anew(lambda: self._open(self._take()))
 
     def record(self, block: Block, *, late: bool = False, target: Event | None = None) -> Event:
         """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded.
@@ -86,16 +87,22 @@ class Recorder:
         return self._written(write)
 
     def _written(self, write: Callable[[Snapshot, Session], Event]) -> Event:
-        """Take a snapshot and write an event; once more where another process has moved a ref of the session since."""
+        """Take a snapshot and write an event."""
         with self.tree.lock:
-            snapshot = self._take()
-            known = self._session
-            try:
-                return write(snapshot, self._place() or self._open(snapshot))
-            except GitFailed:
-                if known is None or self._reload(known.id) is known:
-                    raise
-                return write(snapshot, self._place() or self._open(snapshot))
+            return self.tree.anew(lambda: self._write(write))
+
+    def _write(self, write: Callable[[Snapshot, Session], Event]) -> Event:
+        """Once more where another process has moved a ref of the session since."""
+        snapshot = self._take()
+        known = self._session
+        try:
+            return write(snapshot, self._place() or self._open(snapshot))
+        except ObjectsGone:
+            raise
+        except GitFailed:
+            if known is None or self._reload(known.id) is known:
+                raise
+            return write(snapshot, self._place() or self._open(snapshot))
 
     def checkpoint(self, fields: Mapping[str, Any]) -> Event:
         """A checkpoint that was not written as a block; its id is the next."""
@@ -205,7 +212,11 @@ class Recorder:
             kind="start", session=id, line=MAIN, seq=0, at="", subject=f"start: {command}" if command else "start",
             document={"agent": dict(self._agent)} if self._agent else {},
         )  # fmt: skip
-        self.append(start, snapshot)
+        try:
+            self.append(start, snapshot)
+        except GitFailed:
+            self._session = None
+            raise
         self.tree.writer.set_current(id, MAIN)
         return self._session
 

@@ -98,7 +98,7 @@ class Restorer(Planner):
         """Carry the plan out. Raises Negative where the work tree is then not as planned; the safety event is on
         record."""
         self.check(prepared)
-        event, line = self._record_safety(prepared, recorder, retry)
+        prepared, event, line = self._record_safety_anew(prepared, recorder, retry)
         self._write(prepared)
         differences = self._verify(prepared)
         commits = self._move_head(prepared)
@@ -116,6 +116,22 @@ class Restorer(Planner):
         left = tuple(step.path for step in prepared.plan.steps if step.action == "leave")
         notes = [note for note in (prepared.staging_note, *prepared.notes) if note]
         return Outcome(event, len(prepared.plan.changing), left, tuple(notes), commits)
+
+    def _record_safety_anew(
+        self, prepared: Prepared, recorder: Recorder | None, retry: Event | None
+    ) -> tuple[Prepared, Event, str]:
+        """Once more, from a new snapshot, where a garbage collection has taken the objects of the first."""
+        if retry is not None:  # the recorder takes all of it anew
+            return prepared, *self._record_safety(prepared, recorder, retry)
+        plans = [prepared]
+
+        def record() -> tuple[Prepared, Event, str]:
+            again = plans.pop() if plans else self.prepare(prepared.wish)
+            if again.plan.hash != prepared.plan.hash:
+                raise Refused("the work tree has changed meanwhile; nothing was done", "run the command again")
+            return again, *self._record_safety(again, recorder, retry)
+
+        return self.tree.anew(record)
 
     def _record_safety(self, prepared: Prepared, recorder: Recorder | None, retry: Event | None) -> tuple[Event, str]:
         """Put the present state and the intent on record, on the line where work stands."""

@@ -225,6 +225,10 @@ class Git:
         other._config = self._config + config
         return other
 
+    def set(self, **variables: bytes | str) -> None:
+        """Change variables of this very object, for all who hold it."""
+        self._env.update({name: os.fsdecode(value) for name, value in variables.items()})
+
     def start(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Call:
         """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
         argv: list[str | bytes] = ["git", "-C", self.cwd]

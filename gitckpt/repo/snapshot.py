@@ -12,6 +12,7 @@ from gitckpt.repo.changes import Changes
 from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
+from gitckpt.repo.presence import WAIT, ObjectsGone
 from gitckpt.repo.private import folds_case, with_rules
 from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture, stat_key
 
@@ -66,8 +67,7 @@ class Snapshotter:
             return self._take(also, verifying)
         except GitFailed:
             # the index may trust objects that a gc has removed, or be damaged: once more without it
-            self._cache.drop()
-            index.seed(self.repository, self._raw)
+            self.renew()
             return self._take(also, verifying)
 
     def _resume(self) -> None:
@@ -77,6 +77,11 @@ class Snapshotter:
             self._cache.drop()
         if not whole:
             index.seed(self.repository, self._raw)
+
+    def renew(self) -> None:
+        """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
+        self._cache.drop()
+        index.seed(self.repository, self._raw)
 
     def follow(self, changes: Collection[Change]) -> None:
         """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
@@ -179,8 +184,13 @@ class Snapshotter:
             self._cache.tree = ""
         if self._cache.tree:
             return self._cache.tree
-        # git sees here whether all that the index names is still there
-        return self._raw.text("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
+        try:
+            # git sees here whether all that the index names is still there
+            return self._raw.text("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
+        except GitFailed as error:
+            if "invalid object" in str(error):
+                raise ObjectsGone(str(error), WAIT) from error
+            raise
 
     def _describe(self, snapshot: Snapshot, changes: Changes) -> None:
         """Permission bits, empty directories, and what is not in the tree."""

@@ -5,13 +5,16 @@ from __future__ import annotations
 
 import os
 import time
+from typing import TypeVar
 
 from gitckpt.config import Settings, read_settings
-from gitckpt.errors import UsageError
+from gitckpt.errors import GitFailed, UsageError
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.journal import NOBODY, Journal, Writer
 from gitckpt.repo.lock import WorkTreeLock
+from gitckpt.repo.presence import Novelty, ObjectsGone, is_collected
 from gitckpt.repo.private import private_git
+from gitckpt.repo.quarantine import Quarantine
 from gitckpt.repo.repository import Repository, line_ref, tag_ref
 from gitckpt.repo.snapshot import Snapshot, Snapshotter
 from gitckpt.repo.trees import Change, with_changes
@@ -21,10 +24,16 @@ from gitckpt.trajectory.session import next_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
     from gitckpt.repo.staging import Staging
+
+
+_Result = TypeVar("_Result")
+
+#: How often a snapshot whose objects a garbage collection has taken is taken once more.
+ANEW = 4
 
 
 class WorkTree:
@@ -44,11 +53,40 @@ class WorkTree:
         self.writer = Writer(repository, self.raw, _author(self.settings), durable=self.settings.durable)
         self.snapshotter = Snapshotter(repository, self.raw, self.settings)
         self._tips: dict[str, Event] = {}
+        self._trees: dict[str, str] = {}
+        self._quarantine: Quarantine | None = None
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
         with self.lock:
             self.snapshotter.close()
+
+    def anew(self, work: Callable[[], _Result]) -> _Result:
+        """Do work that takes a snapshot and publishes it; again where a garbage collection has taken its objects.
+
+        Then every file is read again, and nothing is written within the collection's reach."""
+        try:
+            return work()
+        except GitFailed as error:
+            if not is_collected(error) or not os.path.isdir(self.repository.objects_dir):
+                raise
+        try:
+            with Quarantine(self.repository, self.raw) as self._quarantine:
+                return self._repeated(work)
+        finally:
+            self._quarantine = None
+
+    def _repeated(self, work: Callable[[], _Result]) -> _Result:
+        """What a collection has not taken yet is not written again, and may go while the work is done; the next time
+        it is written."""
+        for _ in range(ANEW):
+            self.snapshotter.renew()
+            try:
+                return work()
+            except ObjectsGone:
+                pass
+        self.snapshotter.renew()
+        return work()
 
     def tips(self, commits: set[str]) -> dict[str, Event]:
         """The events at these commits. Those of other sessions' commits are left out."""
@@ -107,23 +145,68 @@ class WorkTree:
     ) -> Event:
         """Write the event and move its line to it, in one transaction; `tags` are ids to tag it with.
 
-        `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`.
+        `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`. Raises
+        ObjectsGone, with the event off the record again, where a garbage collection has taken what it needs.
         """
+        before = lines.get(event.line, "")
+        novelty = Novelty(self.repository, self.raw, partial=self.settings.partial_clone)
+        novelty.start(before, snapshot.head.commit, snapshot.tree, same=self._trees.get(before) == snapshot.tree)
         seconds = int(time.time())
         event.commit = self.writer.write(event, snapshot.tree, seconds)
         null = self.repository.null_oid
-        updates = [(line_ref(event.session, event.line), event.commit, lines.get(event.line, null))]
+        updates = [(line_ref(event.session, event.line), event.commit, before or null)]
         updates += [(tag_ref(event.session, id), event.commit, "") for id in tags]
         # another process may have opened a line here; then this one is not where recording goes on
         updates += [(line_ref(event.session, name), "", null) for name in next_lines(lines) if name != opened]
         if opened and event.opens:
             updates.append((line_ref(event.session, opened), event.opens["at"], null))
-        self.writer.publish(updates, f"gitckpt: {event.kind}")
+        new = novelty.listed()
+        if self._quarantine:
+            novelty.deliver(self._quarantine, event.commit)
+        self._move(updates, event, novelty)
+        if not self._quarantine:
+            try:
+                novelty.secure(event.commit, new, self._kept_by_nobody(event, before))
+            except ObjectsGone:
+                self._withdraw(event, updates, lines)
+                raise
         self._tips[event.commit] = event
+        self._trees = {event.commit: snapshot.tree}
         self.snapshotter.settle(snapshot)
         if opened and event.opens:
             lines[opened] = event.opens["at"]
         return event
+
+    def _move(self, updates: Sequence[tuple[str, str, str]], event: Event, novelty: Novelty) -> None:
+        try:
+            self.writer.publish(updates, f"gitckpt: {event.kind}")
+        except GitFailed:
+            # git moves no ref to what is not there
+            novelty.look([event.commit.encode()])
+            raise
+
+    def _kept_by_nobody(self, event: Event, before: str) -> list[str]:
+        """Parents that no ref keeps yet: the root of all sessions, and a commit of the staging area."""
+        tip = self._tips.get(before)
+        bound = (event.git.get("staging") or {}).get("commit")
+        staging = [bound] if bound and not (tip and bound in tip.parents) else []
+        return staging if before or self.settings.partial_clone else [event.parents[0], *staging]
+
+    def _withdraw(self, event: Event, updates: Sequence[tuple[str, str, str]], lines: dict[str, str]) -> None:
+        """Put the refs of an event that is not whole back to where they were."""
+        null, undone = self.repository.null_oid, []
+        for name, new, old in updates:
+            if new and old:
+                undone.append((name, old, new))
+            elif new:
+                undone.append((name, self._tagged_before(event, lines) or null, new))
+        self.writer.publish(undone, f"gitckpt: not whole: {event.kind}")
+
+    def _tagged_before(self, event: Event, lines: dict[str, str]) -> str:
+        """The checkpoint that went by the event's id before it."""
+        session = self.journal.session(event.session, lines)
+        earlier = [e for e in session.named(event.id or "") if e.kind == "checkpoint"]
+        return earlier[0].commit if earlier else ""
 
 
 def _flag(document: dict[str, Any], missing: int) -> str:

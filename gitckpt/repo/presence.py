@@ -1,0 +1,117 @@
+"""Whether all that an event brings is there, and stays there.
+
+Between the writing of an event's objects and the moving of its ref nothing refers to them: a `git gc --prune=now` or
+`git prune` that looks in that moment takes them, and it may do so some time after the ref has moved. So each event is
+looked at when its ref has moved. A collection that began before is either over by then, or it is seen at work; then the
+objects go into a pack at once, for nothing takes a pack that came after it began."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import GitFailed
+from gitckpt.repo.collection import is_collecting
+from gitckpt.repo.journal import EMPTY_TREE
+from gitckpt.repo.quarantine import pack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.quarantine import Quarantine
+    from gitckpt.repo.repository import Repository
+
+#: Kinds of entries that are objects of this repository: not a submodule's commit, nor nothing.
+ELSEWHERE = (b"160000", b"000000")
+
+TAKEN = "a garbage collection has taken objects of the checkpoint that was being recorded"
+WAIT = "wait until git gc or git prune has ended, and run the command again"
+
+
+class ObjectsGone(GitFailed):
+    """A garbage collection has taken objects of an event before its ref could keep them. The event is not on record."""
+
+
+#: What git says when the directory that it was about to write an object into has been removed as empty.
+NO_DIRECTORY = ("unable to write file", "unable to create temporary file: No such file")
+
+
+def is_collected(error: GitFailed) -> bool:
+    """Whether a garbage collection is why a call failed."""
+    return isinstance(error, ObjectsGone) or any(words in str(error) for words in NO_DIRECTORY)
+
+
+class Novelty:
+    """The objects that an event needs and the one before it did not.
+
+    `before` is that one's commit, or ""; `head` the user's commit, or None; `others` further parents that nobody else
+    keeps. With `partial` the repository may lack objects that its remote has promised."""
+
+    def __init__(self, repository: Repository, raw: Git, *, partial: bool) -> None:
+        self._repository, self._raw, self._partial = repository, raw, partial
+
+    def start(self, before: str, head: str | None, tree: str, *, same: bool) -> None:
+        """Begin to ask which objects these are; with `same` the tree is that of the event before."""
+        self._before, self._head, self._tree = before, head, tree
+        base = before or head or EMPTY_TREE[self._repository.object_format]
+        command = ("diff-tree", "-r", "-t", "-z", "--no-renames", "--full-index", "--end-of-options", base, tree)
+        self._call = None if same else self._raw.start(*command)
+
+    def listed(self) -> list[bytes]:
+        """The objects of the tree that are new. Raises ObjectsGone where the tree itself cannot be read."""
+        if self._call is None:
+            return []
+        try:
+            fields = self._call.wait().split(b"\0")
+        except GitFailed as error:
+            raise ObjectsGone(f"{TAKEN}: {error}", WAIT) from error
+        heads = [field.split(b" ") for field in fields[:-1:2]]
+        return [self._tree.encode(), *(head[3] for head in heads if head[1] not in ELSEWHERE)]
+
+    def secure(self, commit: str, new: Iterable[bytes], others: Sequence[str]) -> None:
+        """See that the event's objects are there to stay, now that its ref has moved. Raises ObjectsGone."""
+        try:
+            if is_collecting(self._repository):
+                base = os.path.join(self._repository.objects_dir, b"pack", b"pack")
+                pack(self._raw, base, commit, self._kept, self._promised)
+            if others:
+                self._raw.run("rev-list", "--objects", "--quiet", *others, *(f"^{kept}" for kept in self._kept))
+        except GitFailed as error:
+            raise ObjectsGone(f"{TAKEN}: {error}", WAIT) from error
+        self.look([commit.encode(), *new])
+
+    @property
+    def _kept(self) -> list[str]:
+        return [commit for commit in (self._before, self._head) if commit]
+
+    def deliver(self, quarantine: Quarantine, commit: str) -> None:
+        """Put the event's objects where they are safe, before its ref moves. Raises ObjectsGone."""
+        try:
+            quarantine.deliver(commit, self._kept, self._promised)
+        except GitFailed as error:
+            raise ObjectsGone(f"{TAKEN}: {error}", WAIT) from error
+
+    @property
+    def _promised(self) -> list[str]:
+        return ["--exclude-promisor-objects"] if self._partial else []
+
+    def look(self, oids: Iterable[bytes]) -> None:
+        """See that these objects are there. Raises ObjectsGone."""
+        elsewhere = [oid for oid in oids if not self._is_loose(oid)]
+        if not elsewhere:
+            return
+        output = self._raw.run("cat-file", "--batch-check", "--buffer", data=b"\n".join(elsewhere) + b"\n")
+        missing = [line.split(b" ")[0].decode() for line in output.splitlines() if line.endswith(b" missing")]
+        if missing and not self._are_promised(missing):
+            raise ObjectsGone(f"{TAKEN}: {missing[0]}", WAIT)
+
+    def _is_loose(self, oid: bytes) -> bool:
+        return os.path.exists(os.path.join(self._repository.objects_dir, oid[:2], oid[2:]))
+
+    def _are_promised(self, missing: Sequence[str]) -> bool:
+        """Whether a partial clone lacks these rightly: the user's commit has them, outside of the checkout."""
+        if not (self._partial and self._head):
+            return False
+        command = ("rev-list", "--objects", "--missing=print", "--no-object-names", "-n1", self._head)
+        return set(missing) <= {line[1:] for line in self._raw.text(*command).splitlines() if line.startswith("?")}

@@ -1,0 +1,66 @@
+"""Objects out of reach of a garbage collection until a ref keeps them.
+
+They are written beside the object store and not into it, delivered as one pack that is marked to be kept, and the mark
+is taken away when the ref has moved. Dearer than writing into the store, so for the second try alone."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.repo.private import clear
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import TracebackType
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+
+#: What is in a mark of ours.
+MARK = b"gitckpt\n"
+
+
+class Quarantine:
+    """A context in which `raw` writes its objects aside. What was not delivered is gone at its end."""
+
+    def __init__(self, repository: Repository, raw: Git) -> None:
+        self._raw, self._objects = raw, repository.objects_dir
+        # inside the store, so that a pack is moved and not copied; git looks only at what it knows there
+        self._aside = os.path.join(self._objects, b"gitckpt-" + os.fsencode(repository.name or "main"))
+        self._marks: list[bytes] = []
+
+    def __enter__(self) -> Quarantine:
+        clear(self._aside)
+        os.makedirs(os.path.join(self._aside, b"pack"))
+        quoted = self._objects.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
+        self._raw.set(GIT_OBJECT_DIRECTORY=self._aside, GIT_ALTERNATE_OBJECT_DIRECTORIES=b'"%s"' % quoted)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._raw.set(GIT_OBJECT_DIRECTORY=self._objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=b"")
+        for mark in self._marks:
+            clear(mark)
+        clear(self._aside)
+
+    def deliver(self, commit: str, kept: Sequence[str], options: Sequence[str]) -> None:
+        """Put all that the commit needs and `kept` do not into the store. Raises GitFailed where some of it is gone."""
+        name = pack(self._raw, os.path.join(self._aside, b"pack", b"pack"), commit, kept, options)
+        place = os.path.join(self._objects, b"pack")
+        os.makedirs(place, exist_ok=True)
+        mark = os.path.join(place, b"pack-%s.keep" % name)
+        with open(mark, "wb") as file:
+            file.write(MARK)
+        self._marks.append(mark)
+        for ending in (b"rev", b"pack", b"idx"):  # the index last: with it git sees the pack
+            found = os.path.join(self._aside, b"pack", b"pack-%s.%s" % (name, ending))
+            if os.path.exists(found):
+                os.rename(found, os.path.join(place, os.path.basename(found)))
+
+
+def pack(raw: Git, base: bytes, commit: str, kept: Sequence[str], options: Sequence[str] = ()) -> bytes:
+    """Pack what the commit needs and `kept` do not; the pack's name. Raises GitFailed where some is gone."""
+    data = "\n".join([commit, *(f"^{other}" for other in kept), ""]).encode()
+    return raw.run("pack-objects", "-q", "--revs", "--sparse", "--window=0", *options, base, data=data).strip()
