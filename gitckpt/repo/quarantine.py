@@ -22,42 +22,62 @@ MARK = b"gitckpt\n"
 
 
 class Quarantine:
-    """A context in which `raw` writes its objects aside. What was not delivered is gone at its end."""
+    """A context in which `git` writes its objects aside. What was not moved is gone at its end."""
 
-    def __init__(self, repository: Repository, raw: Git) -> None:
-        self._raw, self._objects = raw, repository.objects_dir
+    def __init__(self, repository: Repository, git: Git, name: bytes = b"") -> None:
+        self._git, self._objects = git, repository.objects_dir
         # inside the store, so that a pack is moved and not copied; git looks only at what it knows there
-        self._aside = os.path.join(self._objects, b"gitckpt-" + os.fsencode(repository.name or "main"))
+        self._aside = os.path.join(self._objects, b"gitckpt-" + (name or os.fsencode(repository.name) or b"main"))
         self._marks: list[bytes] = []
+
+    @property
+    def base(self) -> bytes:
+        """What the name of a pack begins with, for `git pack-objects`."""
+        return os.path.join(self._aside, b"pack", b"pack")
 
     def __enter__(self) -> Quarantine:
         clear(self._aside)
         os.makedirs(os.path.join(self._aside, b"pack"))
         quoted = self._objects.replace(b"\\", b"\\\\").replace(b'"', b'\\"')
-        self._raw.set(GIT_OBJECT_DIRECTORY=self._aside, GIT_ALTERNATE_OBJECT_DIRECTORIES=b'"%s"' % quoted)
+        self._git.set(GIT_OBJECT_DIRECTORY=self._aside, GIT_ALTERNATE_OBJECT_DIRECTORIES=b'"%s"' % quoted)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._raw.set(GIT_OBJECT_DIRECTORY=self._objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=b"")
+        self._git.set(GIT_OBJECT_DIRECTORY=self._objects, GIT_ALTERNATE_OBJECT_DIRECTORIES=b"")
         for mark in self._marks:
             clear(mark)
         clear(self._aside)
 
     def deliver(self, commit: str, kept: Sequence[str], options: Sequence[str]) -> None:
         """Put all that the commit needs and `kept` do not into the store. Raises GitFailed where some of it is gone."""
-        name = pack(self._raw, os.path.join(self._aside, b"pack", b"pack"), commit, kept, options)
-        place = os.path.join(self._objects, b"pack")
-        os.makedirs(place, exist_ok=True)
-        mark = os.path.join(place, b"pack-%s.keep" % name)
+        hash = pack(self._git, self.base, commit, kept, options)
+        mark = os.path.join(self._objects, b"pack", b"pack-%s.keep" % hash)
+        os.makedirs(os.path.dirname(mark), exist_ok=True)
         with open(mark, "wb") as file:
             file.write(MARK)
         self._marks.append(mark)
+        self.move(hash)
+
+    def move(self, hash: bytes) -> None:
+        """Move a finished pack into the store, and see that it is on disk."""
+        place = os.path.join(self._objects, b"pack")
         for ending in (b"rev", b"pack", b"idx"):  # the index last: with it git sees the pack
-            found = os.path.join(self._aside, b"pack", b"pack-%s.%s" % (name, ending))
+            found = b"%s-%s.%s" % (self.base, hash, ending)
             if os.path.exists(found):
+                sync(found)
                 os.rename(found, os.path.join(place, os.path.basename(found)))
+        sync(place)
+
+
+def sync(path: bytes) -> None:
+    """Have a file, or the names in a directory, reach the disk."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def pack(raw: Git, base: bytes, commit: str, kept: Sequence[str], options: Sequence[str] = ()) -> bytes:

@@ -35,6 +35,9 @@ _Result = TypeVar("_Result")
 #: How often a snapshot whose objects a garbage collection has taken is taken once more.
 ANEW = 4
 
+#: Events after which a process asks whether packing is due.
+EVENTS_BETWEEN = 100
+
 
 class WorkTree:
     """A work tree that is recorded or rolled back.
@@ -55,11 +58,19 @@ class WorkTree:
         self._tips: dict[str, Event] = {}
         self._trees: dict[str, str] = {}
         self._quarantine: Quarantine | None = None
+        self._published = 0
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
         with self.lock:
             self.snapshotter.close()
+        if self._published:
+            self._pack_if_due(ending=True)
+
+    def _pack_if_due(self, *, ending: bool = False) -> None:
+        from gitckpt.repo.upkeep import pack_if_due
+
+        pack_if_due(self.repository, self._published, ending=ending)
 
     def anew(self, work: Callable[[], _Result]) -> _Result:
         """Do work that takes a snapshot and publishes it; again where a garbage collection has taken its objects.
@@ -173,6 +184,9 @@ class WorkTree:
         self._tips[event.commit] = event
         self._trees = {event.commit: snapshot.tree}
         self.snapshotter.settle(snapshot)
+        self._published += 1
+        if self._published % EVENTS_BETWEEN == 0:
+            self._pack_if_due()
         if opened and event.opens:
             lines[opened] = event.opens["at"]
         return event

@@ -1,0 +1,217 @@
+"""Our objects and refs packed, so that the store does not grow with each small edit and nothing of the user's slows.
+
+Git packs by itself only after commands that people type, and under settings that are theirs. So we pack what is ours
+alone: objects that sessions need and the user's refs do not, and refs under `refs/gitckpt/`. What is in a pack is
+looked at and on disk before anything goes. A loose object goes when it is in the pack that was just made, one of our
+packs when all of it is in that; nothing else is removed, for somebody may have found it there and written no other."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from typing import NamedTuple
+
+from gitckpt.errors import GitFailed
+from gitckpt.repo.collection import is_collecting
+from gitckpt.repo.private import clear, write_file
+from gitckpt.repo.quarantine import MARK, Quarantine
+from gitckpt.repo.repository import CURRENT, REFS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from gitckpt.repo.repository import Repository
+
+#: Fewer loose objects than this are left as they are.
+FEW = 32
+
+#: Files of a pack that say that others have plans for it.
+RESERVED = (b"keep", b"promisor", b"mtimes", b"bitmap")
+
+#: What git needs to see in a directory to take it for a repository.
+VIEW_CONFIG = b"[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = %s\n"
+
+
+class Pack(NamedTuple):
+    """A pack of ours: its name without an ending, and its size in bytes."""
+
+    name: bytes
+    size: int
+
+
+class Packing:
+    """Packs one repository. Several may be asked to at once: one does it, the others leave it to that."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._repository, self._objects = repository, repository.objects_dir
+        self._packs = os.path.join(self._objects, b"pack")
+        self._own = os.path.join(repository.common_dir, b"gitckpt")
+        self._names = os.path.join(self._own, b"packs")
+
+    def run(self) -> bool:
+        """Pack what there is to pack; whether this process did it.
+
+        Raises GitFailed, with nothing removed, where a pack cannot be made or is not as it should be."""
+        if not all(os.access(place, os.W_OK) for place in (self._repository.common_dir, self._objects, self._packs)):
+            return False
+        os.makedirs(self._names, exist_ok=True)
+        descriptor = os.open(os.path.join(self._own, b"packing.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return self._run()
+        except BlockingIOError:
+            return False
+        finally:
+            os.close(descriptor)
+
+    def _run(self) -> bool:
+        if is_collecting(self._repository):
+            return False
+        self._unmark()
+        pack_refs(self._repository)
+        self._pack_objects()
+        return True
+
+    def _unmark(self) -> None:
+        """Take away marks that a killed process has left on packs; what they were for is on record by now or never."""
+        for name in os.listdir(self._packs):
+            path = os.path.join(self._packs, name)
+            if name.endswith(b".keep") and _content(path) == MARK and _age(path) > 3600:
+                os.unlink(path)
+
+    def _pack_objects(self) -> None:
+        loose = loose_objects(self._objects)
+        needed = self._needed()
+        wanted = {oid: line for oid, line in needed.items() if oid in loose}
+        if len(wanted) < FEW:
+            return
+        small = self._small_packs(sum(self._size(oid) for oid in wanted))
+        held = {pack.name: self._held(pack.name) for pack in small}
+        lines = wanted | {oid: needed.get(oid, oid) for oids in held.values() for oid in oids}
+        name = self._make(lines)
+        self._remove_loose(wanted)
+        for pack in small:
+            if pack.name != name:
+                self._remove_pack(pack.name)
+
+    def _needed(self) -> dict[bytes, bytes]:
+        """Object id → line with id and path, of all that our refs need and the user's do not."""
+        rows = self._repository.git.run("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
+        refs = [row.split(b" ", 1) for row in rows if not row.endswith(b" " + CURRENT.encode())]
+        data = b"".join((b"" if name.startswith(REFS.encode()) else b"^") + oid + b"\n" for oid, name in refs)
+        output = self._repository.git.run("rev-list", "--objects", "--missing=allow-any", "--stdin", data=data)
+        return {line.partition(b" ")[0]: line for line in output.splitlines()}
+
+    def _size(self, oid: bytes) -> int:
+        try:
+            return os.stat(self._path(oid)).st_size
+        except OSError:
+            return 0
+
+    def _path(self, oid: bytes) -> bytes:
+        return os.path.join(self._objects, oid[:2], oid[2:])
+
+    def _small_packs(self, total: int) -> list[Pack]:
+        """The packs of ours that are to become one with what is new: those that do not outweigh it together with the
+        smaller ones. So a store has few packs, and each object is packed a few times only."""
+        if any(
+            os.path.lexists(os.path.join(self._packs, name)) for name in (b"multi-pack-index", b"multi-pack-index.d")
+        ):
+            return []  # it names packs, and would name one that is gone
+        found = []
+        for pack in sorted(self._own_packs(), key=lambda pack: pack.size):
+            if pack.size > 2 * total:
+                break
+            found.append(pack)
+            total += pack.size
+        return found
+
+    def _own_packs(self) -> list[Pack]:
+        packs = []
+        for name in os.listdir(self._names):
+            base = os.path.join(self._packs, name)
+            if not os.path.exists(base + b".pack"):
+                os.unlink(os.path.join(self._names, name))  # git has made another of it
+            elif not any(os.path.exists(b"%s.%s" % (base, ending)) for ending in RESERVED):
+                packs.append(Pack(name, os.stat(base + b".pack").st_size))
+        return packs
+
+    def _held(self, name: bytes) -> set[bytes]:
+        return self._indexed(os.path.join(self._packs, name + b".idx"))
+
+    def _indexed(self, index: bytes) -> set[bytes]:
+        """The objects in a pack, by its index."""
+        form = f"--object-format={self._repository.object_format}"
+        rows = self._repository.git.run("show-index", form, data=_content(index)).splitlines()
+        return {row.split(b" ")[1] for row in rows}
+
+    def _make(self, lines: dict[bytes, bytes]) -> bytes:
+        """Make a pack of these objects, look at it, and put it in place for good; its name."""
+        git = self._repository.git.view()
+        with Quarantine(self._repository, git, b"packing") as aside:
+            options = ("-q", "--delta-base-offset", "--threads=1")
+            command = ("-c", "pack.packSizeLimit=0", "pack-objects", *options, aside.base)
+            hash = git.run(*command, data=b"\n".join(lines.values()) + b"\n").strip()
+            index = aside.base + b"-%s.idx" % hash
+            git.run("verify-pack", index)
+            if not lines.keys() <= self._indexed(index):
+                raise GitFailed("git pack-objects has made a pack that lacks objects; nothing was removed")
+            name = b"pack-" + hash
+            write_file(os.path.join(self._names, name), b"")
+            aside.move(hash)
+        return name
+
+    def _remove_loose(self, oids: Iterable[bytes]) -> None:
+        for oid in oids:
+            try:
+                os.unlink(self._path(oid))
+            except FileNotFoundError:
+                pass
+
+    def _remove_pack(self, name: bytes) -> None:
+        """The index first: without it git does not look for the rest."""
+        for ending in (b"idx", b"rev", b"pack"):
+            clear(os.path.join(self._packs, b"%s.%s" % (name, ending)))
+        clear(os.path.join(self._names, name))
+
+
+def pack_refs(repository: Repository) -> None:
+    """Pack the refs of ours, and leave those of the user where they are.
+
+    Git packs all or nothing. So it is shown a repository whose only loose refs are ours, and whose packed refs are the
+    real ones: it takes the same locks as ever."""
+    if os.path.isdir(os.path.join(repository.common_dir, b"reftable")):
+        return  # it packs itself
+    view = os.path.join(repository.common_dir, b"gitckpt", b"refs-view")
+    clear(view)
+    os.makedirs(os.path.join(view, b"refs"))
+    write_file(os.path.join(view, b"HEAD"), b"ref: refs/heads/none\n")
+    write_file(os.path.join(view, b"config"), VIEW_CONFIG % repository.object_format.encode())
+    for name in (b"refs/gitckpt", b"packed-refs"):
+        os.symlink(os.path.join(repository.common_dir, name), os.path.join(view, name))
+    git = repository.git.view(GIT_DIR=view, GIT_OBJECT_DIRECTORY=repository.objects_dir, cwd=view)
+    git.run("-c", "core.fsync=reference", "pack-refs", "--all", "--prune")
+
+
+def loose_objects(objects: bytes, places: Collection[int] = range(256)) -> set[bytes]:
+    """The names of all loose objects, or of those whose first byte is one of `places`."""
+    found: set[bytes] = set()
+    for place in places:
+        prefix = b"%02x" % place
+        try:
+            names = os.listdir(os.path.join(objects, prefix))
+        except OSError:
+            continue
+        found.update(prefix + name for name in names if not name.startswith(b"tmp"))
+    return found
+
+
+def _content(path: bytes) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _age(path: bytes) -> float:
+    return time.time() - os.lstat(path).st_mtime
