@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from gitckpt.cli import agent_commands, edge, render
+from gitckpt.cli.prune_command import prune
 
 app = typer.Typer(
     name="gitckpt",
@@ -350,3 +351,4 @@ def replay(
 
 
 agent_commands.add_to(app)
+app.command(rich_help_panel="Keep")(prune)

@@ -76,6 +76,11 @@ def is_terminal(stream: TextIO | None = None) -> bool:
         return False
 
 
+def is_asked() -> bool:
+    """Whether there is somebody to ask. Without a terminal the command line has said what it wants."""
+    return is_terminal() and sys.stdin is not None and sys.stdin.isatty()
+
+
 def style() -> Style:
     """Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
     terminal = is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

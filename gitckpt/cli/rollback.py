@@ -59,7 +59,7 @@ def rollback(
             tree.close()
             return 0
         restorer.check(prepared)
-        if not yes and not json and _is_asked():
+        if not yes and not json and render.is_asked():
             if not _confirmed(document):
                 restorer.release()
                 tree.close()
@@ -132,11 +132,6 @@ def _print_plan(document: PlanDocument, *, json: bool) -> None:
         render.json(document)
     else:
         render.out(plan_lines(document, render.style()))
-
-
-def _is_asked() -> bool:
-    """Whether there is somebody to ask. Without a terminal the command line has said what it wants."""
-    return render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()
 
 
 def _prepared_again(restorer: Restorer, wish: Wish, shown: PlanDocument) -> Prepared:

@@ -11,6 +11,7 @@ from gitckpt.config import Settings, read_settings
 from gitckpt.errors import GitFailed, UsageError
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.journal import NOBODY, Journal, Writer
+from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
 from gitckpt.repo.presence import Novelty, ObjectsGone, is_collected
 from gitckpt.repo.private import private_git
@@ -58,12 +59,14 @@ class WorkTree:
         self._tips: dict[str, Event] = {}
         self._trees: dict[str, str] = {}
         self._quarantine: Quarantine | None = None
+        self._attendance = Attendance(repository)
         self._published = 0
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""
         with self.lock:
             self.snapshotter.close()
+        self._attendance.leave()
         if self._published:
             self._pack_if_due(ending=True)
 
@@ -159,6 +162,7 @@ class WorkTree:
         `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`. Raises
         ObjectsGone, with the event off the record again, where a garbage collection has taken what it needs.
         """
+        self._attendance.attend(event.session)
         before = lines.get(event.line, "")
         novelty = Novelty(self.repository, self.raw, partial=self.settings.partial_clone)
         novelty.start(before, snapshot.head.commit, snapshot.tree, same=self._trees.get(before) == snapshot.tree)

@@ -206,6 +206,24 @@ class SessionsDocument(_Document):
     sessions: list[SessionDocument]
 
 
+class KeptSession(_Document):
+    """A session that was asked for and stays."""
+
+    id: str
+    reason: str
+
+
+class PruneDocument(_Document):
+    """`gitckpt prune --json`."""
+
+    schema_: Literal["gitckpt.prune/1"] = Field(alias="schema")
+    done: bool = Field(description="Whether they are dropped; false for a dry run, and where there is nothing to drop.")
+    dropped: list[SessionDocument]
+    kept: list[KeptSession]
+    objects: int = Field(ge=0, description="Objects that nothing else needs; git's gc takes them.")
+    bytes: int = Field(ge=0, description="What they take up on disk.")
+
+
 class LastEventDocument(_Document):
     """The event that a status counts from."""
 
@@ -242,6 +260,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.rollback-target/1": RollbackTargetDocument,
     "gitckpt.findings/1": FindingsDocument,
     "gitckpt.sessions/1": SessionsDocument,
+    "gitckpt.prune/1": PruneDocument,
     "gitckpt.status/1": StatusDocument,
 }
 

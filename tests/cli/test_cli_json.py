@@ -62,6 +62,7 @@ def test_documents_of_looking(eventful: Place, command: str) -> None:
 
 
 def test_documents_of_doing(recorded: Place) -> None:
+    assert_published(recorded.ok("prune", "--keep-last", "0", "--json"), "gitckpt.prune/1")
     for command in ("rollback C1", "undo", "redo", "rollback C2 --path a.txt"):
         assert_published(recorded.ok(*command.split(), "--json"), "gitckpt.rollback/1")
 
@@ -88,7 +89,7 @@ def test_names_that_are_not_utf8_keep_their_bytes(eventful: Place) -> None:
 #: Everything that takes --json and needs a repository.
 COMMANDS = (
     "log", "log --all", "status", "sessions", "show C1", "diff", "diff C1", "context", "rollback C1", "rollback C1 -n",
-    "rollback --continue", "rollback --abort", "undo", "redo",
+    "rollback --continue", "rollback --abort", "undo", "redo", "prune --keep-last 1",
 )  # fmt: skip
 
 

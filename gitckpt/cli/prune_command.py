@@ -1,0 +1,32 @@
+"""`gitckpt prune` as typer reads it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitckpt.cli import edge
+
+
+def prune(
+    keep_last: Annotated[
+        int | None, typer.Option("--keep-last", min=0, metavar="N", help="Keep the newest N sessions.")
+    ] = None,
+    older_than: Annotated[
+        str | None, typer.Option("--older-than", metavar="AGE", help="Nothing recorded for so long: 12h, 30d, 2w, 6m.")
+    ] = None,
+    session: Annotated[list[str] | None, typer.Option("--session", help="This session; may be given again.")] = None,
+    all: Annotated[bool, typer.Option("--all", help="Sessions of all work trees, not of this one alone.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go, change nothing.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+) -> None:
+    """Drop whole sessions for good: those that every criterion given speaks of, and nothing that is in use. Says what
+    that frees."""
+    from gitckpt.cli.prune import prune as command
+
+    work = lambda: command(  # noqa: E731
+        keep_last=keep_last, older_than=older_than, sessions=session, all=all, dry_run=dry_run, yes=yes, json=json
+    )
+    raise typer.Exit(edge.run(work, json=json))

@@ -1,0 +1,78 @@
+"""Taking sessions off the record: what that would free, and the one transaction that does it."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.repo.packing import pack_refs
+from gitckpt.repo.repository import CURRENT, REFS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from gitckpt.repo.journal import Writer
+    from gitckpt.repo.repository import Repository
+
+Ref = tuple[str, str]  # name, object id
+
+
+def refs_of(repository: Repository, sessions: Collection[str]) -> list[Ref]:
+    """All refs of these sessions, lines and tags."""
+    if not sessions:
+        return []
+    prefixes = [f"{REFS}{session}/" for session in sorted(sessions)]
+    rows = repository.git.text("for-each-ref", "--format=%(refname) %(objectname)", *prefixes).split("\n")
+    return [(name, oid) for name, _, oid in (row.partition(" ") for row in rows) if name]
+
+
+def private_directories(repository: Repository) -> list[bytes]:
+    """The private directories of all work trees, of those that have one."""
+    return [
+        path for path in (os.path.join(place, b"gitckpt") for place in _git_dirs(repository)) if os.path.isdir(path)
+    ]
+
+
+def _git_dirs(repository: Repository) -> list[bytes]:
+    linked = os.path.join(repository.common_dir, b"worktrees")
+    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
+    return [repository.common_dir, *(os.path.join(linked, name) for name in names)]
+
+
+def current_sessions(repository: Repository) -> set[str]:
+    """The sessions that any work tree records on."""
+    found = set()
+    for git_dir in _git_dirs(repository):
+        git = repository.git.view(GIT_DIR=git_dir)
+        name = git.text("symbolic-ref", "-q", CURRENT, ok=(0, 1))
+        if name.startswith(REFS):
+            found.add(name.removeprefix(REFS).split("/")[0])
+    return found
+
+
+def freed_by(repository: Repository, sessions: Collection[str]) -> tuple[int, int]:
+    """How many objects, and bytes on disk, nothing would need without these sessions."""
+    git, tips = repository.git, sorted({oid for _, oid in refs_of(repository, sessions)})
+    if not tips:
+        return 0, 0
+    listing = ("rev-list", "--objects", "--no-object-names", "--missing=allow-any")
+    rest = [word for session in sorted(sessions) for word in (f"--exclude={REFS}{session}/*",)] + ["--all"]
+    own = set(git.run(*listing, "--stdin", "--not", *rest, data="\n".join(tips).encode()).split())
+    if own:
+        # git looks at the edges of what it leaves out; the same content may be anywhere in it
+        own.difference_update(git.run(*listing, *rest, "--reflog", "--indexed-objects").split())
+    return len(own), sum(_sizes(repository, sorted(own)))
+
+
+def _sizes(repository: Repository, oids: Sequence[bytes]) -> list[int]:
+    data = b"\n".join(oids) + b"\n" if oids else b""
+    output = repository.git.run("cat-file", "--buffer", "--batch-check=%(objectsize:disk)", data=data)
+    return [int(size) for size in output.split() if size.isdigit()]
+
+
+def drop(repository: Repository, writer: Writer, refs: Sequence[Ref]) -> None:
+    """Delete refs that have these values, all of them or none. Raises GitFailed where one has moved.
+
+    They are packed first: then they go with one file that is renamed, however the process ends."""
+    pack_refs(repository)
+    writer.publish([(name, repository.null_oid, oid) for name, oid in refs], "gitckpt: prune")

@@ -1,0 +1,76 @@
+"""Which sessions may be dropped: asked for, guarded by nothing, and needed by none that stays. Pure."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.undo import is_operation, operations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+
+
+def matching(
+    sessions: Sequence[Session], *, keep_last: int | None = None, before: str | None = None, names: Collection[str] = ()
+) -> list[Session]:
+    """Those of `sessions`, oldest first, that every criterion given speaks of: not among the last `keep_last`, without
+    an event since `before` (RFC 3339, UTC), named."""
+    by_age = sorted(sessions, key=_last)
+    found = by_age if keep_last is None else by_age[: max(len(by_age) - keep_last, 0)]
+    if before is not None:
+        found = [session for session in found if _last(session) < before]
+    return [session for session in found if session.id in names] if names else found
+
+
+def _last(session: Session) -> str:
+    return max((event.at for event in session.events if event.session == session.id), default="")
+
+
+def interrupted(sessions: Iterable[Session]) -> dict[str, str]:
+    """Sessions, of all work trees, that an interrupted operation still needs, and why."""
+    groups: dict[str, list[Session]] = {}
+    for session in sessions:
+        groups.setdefault(session.events[0].worktree if session.events else "", []).append(session)
+    found = {}
+    for group in groups.values():
+        events = sorted((event for session in group for event in session.events), key=lambda event: event.at)
+        begun = operations(events, [(s.id, line) for s in group for line in s.lines]).interrupted
+        if begun is not None:
+            owners = {event.commit: event.session for event in events}
+            found.update(dict.fromkeys(_needed_by(begun, owners), "a rollback that was interrupted needs it"))
+    return found
+
+
+def needed(kept: Collection[str], sessions: Sequence[Session]) -> dict[str, str]:
+    """What sessions that are `kept` need besides, directly or by others, and which of them needs it."""
+    owners = {event.commit: event.session for session in sessions for event in session.events}
+    needs = {session.id: _needs(session, owners) for session in sessions}
+    found: dict[str, str] = {}
+    waiting = list(kept)
+    while waiting:
+        id = waiting.pop()
+        for other in needs.get(id, set()) - set(kept) - found.keys():
+            found[other] = id
+            waiting.append(other)
+    return found
+
+
+def _needs(session: Session, owners: Mapping[str, str]) -> set[str]:
+    """Sessions that this one would not be whole without: its lines run through them, or its rollbacks opened lines
+    there, and undo would take one whose line is gone for interrupted."""
+    found = {event.session for event in session.events}
+    for event in session.events:
+        if event.kind in ("rollback", "retry") and is_operation(event):
+            found |= _needed_by(event, owners)
+    return found - {session.id}
+
+
+def _needed_by(operation: Event, owners: Mapping[str, str]) -> set[str]:
+    intent, opens = operation.document["rollback"], operation.opens
+    commits = (intent.get("target"), intent.get("safety"))
+    found = {owners[commit] for commit in commits if isinstance(commit, str) and commit in owners}
+    if isinstance(opens, dict) and isinstance(opens.get("session"), str):
+        found.add(opens["session"])
+    return {operation.session, *found}
