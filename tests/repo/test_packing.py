@@ -6,10 +6,13 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import shim
@@ -21,14 +24,11 @@ from gitckpt.repo import upkeep
 from gitckpt.repo.packing import Packing, loose_objects, pack_refs
 from gitckpt.repo.upkeep import packing_state
 
-KILL_AT = """
-n=$(cat $0.calls 2>/dev/null || echo 0); n=$((n+1)); echo $n >$0.calls
-[ $n -eq $KILL_AT ] && { kill -9 $PPID; exit 1; }
-exec "$GIT" "$@"
-"""
+#: Kills whoever calls this command of git, before git does anything.
+KILL_AT = 'case "$* " in *"$KILL_AT"*) kill -9 $PPID; exit 1;; esac; exec "$GIT" "$@"'
 
 
-def record(project: Project, name: str = "work", events: int = 12) -> list[str]:
+def record(project: Project, name: str = "work", events: int = 6) -> list[str]:
     """So many checkpoints with two small edits each; their commits."""
     recorder, commits = Recorder(project.tree(), name=name), []
     for number in range(events):
@@ -90,7 +90,7 @@ def test_what_is_ours_is_packed_and_what_is_the_users_stays_as_it_is(
 
 def test_few_packs_however_often(project: Project) -> None:
     commits = []
-    for number in range(4):
+    for number in range(3):
         commits += record(project, f"s{number}")
         before = objects(project)
         assert pack(project)
@@ -171,33 +171,59 @@ def recorded(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Projec
     return project
 
 
-def test_killed_at_any_call_of_git_nothing_is_lost(
+def pack_and_die(project: Project, changes: int = 0) -> bool:
+    """Pack in a process that is killed before so many changes of directories are made; whether it was killed."""
+    repository = project.repository()
+    pid = os.fork()
+    if pid == 0:
+        made = [0]
+
+        def dying(change: Callable[..., None]) -> Callable[..., None]:
+            def change_or_die(*arguments: Any, **options: Any) -> None:
+                made[0] += 1
+                if made[0] == changes:
+                    os.kill(os.getpid(), signal.SIGKILL)
+                change(*arguments, **options)
+
+            return change_or_die
+
+        os.rename, os.unlink, os.replace = dying(os.rename), dying(os.unlink), dying(os.replace)
+        Packing(repository).run()
+        os._exit(0)
+    return os.waitpid(pid, 0)[1] != 0
+
+
+def assert_nothing_is_lost(project: Project, original: Project) -> None:
+    known = objects(original)
+    assert objects(project) == known
+    assert refs(project) == refs(original)
+    assert pack(project)
+    assert objects(project) == known
+    project.git("fsck", "--strict", "--connectivity-only")
+    left = [path.name for path in (project.root / ".git/objects").rglob("*") if "tmp" in path.name]
+    assert left == [] and not (project.root / ".git/objects/gitckpt-packing").exists()
+
+
+def test_killed_at_a_call_of_git_nothing_is_lost(
     recorded: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shim.install(tmp_path / "bin", monkeypatch, KILL_AT)
-    known, calls, kill_at = objects(recorded), tmp_path / "bin" / "git.calls", 0
-    while True:
-        kill_at += 1
-        project = Project.copy(recorded.root, tmp_path / f"copy{kill_at}")
-        monkeypatch.setenv("KILL_AT", str(kill_at))
-        repository = project.repository()
-        calls.unlink(missing_ok=True)
-        pid = os.fork()
-        if pid == 0:
-            Packing(repository).run()
-            os._exit(0)
-        killed = os.waitpid(pid, 0)[1] != 0
-        monkeypatch.setenv("KILL_AT", "0")
-        assert objects(project) == known
-        assert refs(project) == refs(recorded)
-        assert pack(project)
-        assert objects(project) == known
-        project.git("fsck", "--strict")
-        left = [path.name for path in (project.root / ".git/objects").rglob("*") if "tmp" in path.name]
-        assert left == [] and not (project.root / ".git/objects/gitckpt-packing").exists()
-        if not killed:
-            break
-    assert kill_at > 5
+    for number, call in enumerate(("pack-refs", "rev-list", "pack-objects", "verify-pack", "show-index")):
+        project = Project.copy(recorded.root, tmp_path / str(number))
+        with monkeypatch.context() as patch:
+            patch.setenv("KILL_AT", f" {call} ")
+            shim.install(tmp_path / f"bin{number}", patch, KILL_AT)
+            assert pack_and_die(project), call
+        assert_nothing_is_lost(project, recorded)
+
+
+def test_killed_between_two_changes_nothing_is_lost(recorded: Project, tmp_path: Path) -> None:
+    # the names of refs and pack come first, then the pack, then the loose objects go, and last the older pack
+    outcomes = []
+    for changes in (1, 3, 4, 5, 6, 20, 43, 44, 45, 46, 1000):
+        project = Project.copy(recorded.root, tmp_path / str(changes))
+        outcomes.append((pack_and_die(project, changes), len(packs(project))))
+        assert_nothing_is_lost(project, recorded)
+    assert outcomes[0] == (True, 1) and (True, 2) in outcomes and outcomes[-1] == (False, 1)
 
 
 def test_a_pack_that_is_not_whole_removes_nothing(
