@@ -15,7 +15,7 @@ from typing import NamedTuple
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
 from gitckpt.repo.private import clear, write_file
-from gitckpt.repo.quarantine import MARK, Quarantine
+from gitckpt.repo.quarantine import ASIDE, MARK, Quarantine, claim, own_packs
 from gitckpt.repo.repository import CURRENT, REFS
 
 TYPE_CHECKING = False
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Fewer loose objects than this are left as they are.
 FEW = 32
+
+#: Seconds after which what a process sets aside for a moment is left over: longer than a snapshot takes.
+LEFT = 86400.0
 
 #: Files of a pack that say that others have plans for it.
 RESERVED = (b"keep", b"promisor", b"mtimes", b"bitmap")
@@ -48,7 +51,7 @@ class Packing:
         self._repository, self._objects = repository, repository.objects_dir
         self._packs = os.path.join(self._objects, b"pack")
         self._own = os.path.join(repository.common_dir, b"gitckpt")
-        self._names = os.path.join(self._own, b"packs")
+        self._names = own_packs(repository)
 
     def run(self) -> bool:
         """Pack what there is to pack; whether this process did it.
@@ -57,7 +60,7 @@ class Packing:
         if not all(os.access(place, os.W_OK) for place in (self._repository.common_dir, self._objects, self._packs)):
             return False
         os.makedirs(self._names, exist_ok=True)
-        descriptor = os.open(os.path.join(self._own, b"packing.lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        descriptor = os.open(os.path.join(self._own, b"packing-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return self._run()
@@ -69,17 +72,21 @@ class Packing:
     def _run(self) -> bool:
         if is_collecting(self._repository):
             return False
-        self._unmark()
+        self._tidy()
         pack_refs(self._repository)
         self._pack_objects()
         return True
 
-    def _unmark(self) -> None:
-        """Take away marks that a killed process has left on packs; what they were for is on record by now or never."""
+    def _tidy(self) -> None:
+        """Remove what killed processes have left: marks on packs, and what they had set aside."""
         for name in os.listdir(self._packs):
             path = os.path.join(self._packs, name)
-            if name.endswith(b".keep") and _content(path) == MARK and _age(path) > 3600:
+            if name.endswith(b".keep") and _age(path) > LEFT and _content(path) == MARK:
                 os.unlink(path)
+        for name in os.listdir(self._objects):
+            path = os.path.join(self._objects, name)
+            if name.startswith(ASIDE) and _age(path) > LEFT:
+                clear(path)
 
     def _pack_objects(self) -> None:
         loose = loose_objects(self._objects)
@@ -158,10 +165,9 @@ class Packing:
             git.run("verify-pack", index)
             if not lines.keys() <= self._indexed(index):
                 raise GitFailed("git pack-objects has made a pack that lacks objects; nothing was removed")
-            name = b"pack-" + hash
-            write_file(os.path.join(self._names, name), b"")
+            claim(self._repository, hash)
             aside.move(hash)
-        return name
+        return b"pack-" + hash
 
     def _remove_loose(self, oids: Iterable[bytes]) -> None:
         for oid in oids:

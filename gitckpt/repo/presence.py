@@ -12,7 +12,7 @@ import os
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
 from gitckpt.repo.journal import EMPTY_TREE
-from gitckpt.repo.quarantine import pack
+from gitckpt.repo.quarantine import claim, pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Novelty:
         try:
             if is_collecting(self._repository):
                 base = os.path.join(self._repository.objects_dir, b"pack", b"pack")
-                pack(self._raw, base, commit, self._kept, self._promised)
+                claim(self._repository, pack(self._raw, base, commit, self._kept, self._promised))
             if others:
                 self._raw.run("rev-list", "--objects", "--quiet", *others, *(f"^{kept}" for kept in self._kept))
         except GitFailed as error:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.repo.private import clear
+from gitckpt.repo.private import clear, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
+
+#: What the names of our places beside the objects begin with.
+ASIDE = b"gitckpt-"
 
 #: What is in a mark of ours.
 MARK = b"gitckpt\n"
@@ -27,7 +30,8 @@ class Quarantine:
     def __init__(self, repository: Repository, git: Git, name: bytes = b"") -> None:
         self._git, self._objects = git, repository.objects_dir
         # inside the store, so that a pack is moved and not copied; git looks only at what it knows there
-        self._aside = os.path.join(self._objects, b"gitckpt-" + (name or os.fsencode(repository.name) or b"main"))
+        self._aside = os.path.join(self._objects, ASIDE + (name or b"work-" + os.fsencode(repository.name)))
+        self._repository = repository
         self._marks: list[bytes] = []
 
     @property
@@ -53,6 +57,7 @@ class Quarantine:
     def deliver(self, commit: str, kept: Sequence[str], options: Sequence[str]) -> None:
         """Put all that the commit needs and `kept` do not into the store. Raises GitFailed where some of it is gone."""
         hash = pack(self._git, self.base, commit, kept, options)
+        claim(self._repository, hash)
         mark = os.path.join(self._objects, b"pack", b"pack-%s.keep" % hash)
         os.makedirs(os.path.dirname(mark), exist_ok=True)
         with open(mark, "wb") as file:
@@ -84,3 +89,14 @@ def pack(raw: Git, base: bytes, commit: str, kept: Sequence[str], options: Seque
     """Pack what the commit needs and `kept` do not; the pack's name. Raises GitFailed where some is gone."""
     data = "\n".join([commit, *(f"^{other}" for other in kept), ""]).encode()
     return raw.run("pack-objects", "-q", "--revs", "--sparse", "--window=0", *options, base, data=data).strip()
+
+
+def own_packs(repository: Repository) -> bytes:
+    """The directory with a file for each pack of ours. A cache: without it they are taken for somebody else's."""
+    return os.path.join(repository.common_dir, b"gitckpt", b"packs")
+
+
+def claim(repository: Repository, hash: bytes) -> None:
+    """Note that a pack is ours, so that it may be folded into another."""
+    os.makedirs(own_packs(repository), exist_ok=True)
+    write_file(os.path.join(own_packs(repository), b"pack-" + hash), b"")

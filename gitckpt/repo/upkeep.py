@@ -68,7 +68,7 @@ def _start(repository: Repository) -> None:
     # -P: what lies in the current directory is no module of ours
     command = [sys.executable, "-P", "-m", "gitckpt.repo.upkeep", os.fsdecode(repository.work_tree)]
     try:
-        pid = os.posix_spawn("/bin/sh", ["sh", "-c", DETACH, "sh", *command], os.environ, setsid=True)
+        pid = os.posix_spawn("/bin/sh", ["sh", "-c", DETACH, "sh", *command], os.environ, setsid=True, setsigmask=())
         os.waitpid(pid, 0)
     except OSError:
         return  # no process to be had, or SIGCHLD is ignored: the next one will see to it

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ case "$*" in *update-ref*)
 esac
 """
 TAKE_ALWAYS = """
-case "$*" in *pack-objects*) rm -f $WHERE/.git/objects/gitckpt-main/$TAKEN;; *update-ref*)
+case "$*" in *pack-objects*) rm -f $WHERE/.git/objects/gitckpt-work-/$TAKEN;; *update-ref*)
     $GIT "$@"; status=$?; rm -f $WHERE/.git/objects/$TAKEN; exit $status;;
 esac
 """
@@ -191,6 +192,18 @@ def record_for(project: Project, seconds: float, most: int) -> tuple[list[str], 
 def test_what_is_reported_while_git_collects_is_whole(project: Project, command: str) -> None:
     with again_and_again(command, project.root):
         commits, _ = record_for(project, 2.0, 10)
+    assert commits and [commit for commit in commits if not is_whole(project, commit)] == []
+    project.git("fsck", "--connectivity-only")
+
+
+@pytest.mark.slow
+def test_packing_recording_and_collecting_at_once_lose_nothing(project: Project) -> None:
+    commits, start = [], time.monotonic()
+    packing = f"{sys.executable} -P -m gitckpt.repo.upkeep ."
+    with again_and_again(packing, project.root), again_and_again(COLLECTIONS[2], project.root):
+        while time.monotonic() - start < 60:
+            found, _ = record_for(project, 10.0, 100)
+            commits += found
     assert commits and [commit for commit in commits if not is_whole(project, commit)] == []
     project.git("fsck", "--connectivity-only")
 

@@ -260,7 +260,7 @@ def test_only_one_packs_at_a_time_and_none_while_git_collects(recorded: Project,
     assert not pack(project)
     assert packs(project) == before
     (project.root / ".git/gc.pid").unlink()
-    with (project.root / ".git/gitckpt/packing.lock").open("r+") as lock:
+    with (project.root / ".git/gitckpt/packing-lock").open("r+") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         assert not pack(project)
     assert packs(project) == before
@@ -281,6 +281,21 @@ def test_the_users_refs_are_left_where_they_are(project: Project) -> None:
     assert found == ["heads/loose", "tags/later", "worktree/gitckpt/current"]
     project.git("fsck", "--strict")
     assert project.checkpoint("C9").parents[0] in known
+
+
+def test_what_killed_processes_left_is_removed_when_it_is_old(project: Project) -> None:
+    store = project.root / ".git/objects"
+    left = [store / "gitckpt-work-linked", store / "pack" / "pack-0.keep"]
+    left[0].mkdir()
+    left[1].write_text("gitckpt\n")
+    (store / "pack" / "pack-1.keep").write_text("somebody's\n")
+    assert pack(project)
+    assert all(path.exists() for path in left)
+    for path in [*left, store / "pack" / "pack-1.keep"]:
+        os.utime(path, (0, 0))
+    assert pack(project)
+    assert not any(path.exists() for path in left)
+    assert (store / "pack" / "pack-1.keep").exists()
 
 
 def run_upkeep(project: Project) -> None:
