@@ -131,7 +131,9 @@ class Restorer(Planner):
                 raise Refused("the work tree has changed meanwhile; nothing was done", "run the command again")
             return again, *self._record_safety(again, recorder, retry)
 
-        return self.tree.anew(record)
+        done, event, line = self.tree.anew(record)
+        # trees that were made for the plan alone are in no event: those of a second try have gone with its quarantine
+        return (done if done is prepared else self._plan(done.wish, done.snapshot)), event, line
 
     def _record_safety(self, prepared: Prepared, recorder: Recorder | None, retry: Event | None) -> tuple[Event, str]:
         """Put the present state and the intent on record, on the line where work stands."""

@@ -8,6 +8,7 @@ objects go into a pack at once, for nothing takes a pack that came after it bega
 from __future__ import annotations
 
 import os
+import re
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
@@ -34,12 +35,12 @@ class ObjectsGone(GitFailed):
 
 
 #: What git says when the directory that it was about to write an object into has been removed as empty.
-NO_DIRECTORY = ("unable to write file", "unable to create temporary file: No such file")
+NO_DIRECTORY = re.compile(r"unable to (write file \S*/objects/.*|create temporary file): No such file")
 
 
 def is_collected(error: GitFailed) -> bool:
     """Whether a garbage collection is why a call failed."""
-    return isinstance(error, ObjectsGone) or any(words in str(error) for words in NO_DIRECTORY)
+    return isinstance(error, ObjectsGone) or NO_DIRECTORY.search(str(error)) is not None
 
 
 class Novelty:

@@ -111,6 +111,18 @@ def test_the_safety_event_of_a_rollback_is_made_anew(
     assert before.read("new") == b"content that is nowhere else\n"
 
 
+def test_a_rollback_of_some_paths_is_made_anew_too(
+    before: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before.write("src/app.py", "changed\n")
+    with monkeypatch.context() as patch:
+        shim.install(tmp_path / "bin", patch, PRUNE_BEFORE + GO_ON)
+        before.roll_back("C1", paths=(b"src",))
+    assert (before.read("src/app.py"), before.read("new")) == (b"import lib\n", b"content that is nowhere else\n")
+    before.undo()
+    assert before.read("src/app.py") == b"changed\n"
+
+
 def test_while_a_collection_is_at_work_objects_go_where_it_takes_nothing(before: Project) -> None:
     (before.root / ".git/gc.pid").write_text(f"{os.getpid()} {os.uname().nodename}")
     event = before.checkpoint("C2")
