@@ -193,7 +193,8 @@ class Planner:
             path = step.path
             if path in situation.modes_then:
                 modes[path] = situation.modes_then[path]
-            elif path in situation.modes_now and step.action in ("mode", "restore"):
+            elif path in situation.modes_now and (step.action != "delete" or path.endswith(b"/")):
+                # a directory that goes may come again with a file of the target's
                 modes[path] = None
         for path, mode in situation.modes_then.items():
             # git takes a directory away with its last file, and makes another

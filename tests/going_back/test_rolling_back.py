@@ -291,3 +291,24 @@ def test_permission_bits_of_a_file_that_is_written_again(project: Project) -> No
         project.write(name, "two\n", mode)
     project.roll_back("C1")
     assert project.disk() == before
+
+
+def test_an_empty_directory_with_bits_of_its_own_comes_back_where_a_file_is_now(project: Project) -> None:
+    project.remove("src/lib/core.py")
+    (project.root / "src/lib").chmod(0o700)
+    project.checkpoint("C1")
+    before = project.disk()
+    (project.root / "src/lib").chmod(0o755)
+    project.write("src/lib/core.py", "back\n")
+    project.roll_back("C1")
+    assert project.disk() == before
+
+
+def test_a_newer_empty_directory_with_bits_of_its_own_goes(project: Project) -> None:
+    project.checkpoint("C1")
+    before = project.disk()
+    (project.root / "newer").mkdir(0o700)
+    (project.root / "src/lib").chmod(0o700)
+    project.remove("src/lib/core.py")
+    project.roll_back("C1")
+    assert project.disk() == before

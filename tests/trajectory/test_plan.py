@@ -84,6 +84,14 @@ def test_modes_and_empty_directories_and_what_is_not_covered() -> None:
     ]
 
 
+def test_a_directory_that_comes_or_goes_does_so_whatever_its_bits() -> None:
+    situation = Situation(
+        empty_now=[b"newer"], empty_then=[b"gone"], modes_now={b"newer/": 0o700}, modes_then={b"gone/": 0o700}
+    )
+    found = [(step.action, step.path) for step in make_plan("s/C1", "files", [], situation).steps]
+    assert found == [("restore", b"gone/"), ("delete", b"newer/")]
+
+
 def test_nothing_to_do() -> None:
     plan = make_plan("s/C6", "staged", [], Situation(), ["npm uninstall x"])
     assert (plan.steps, plan.changing, plan.blocked, plan.by_hand) == ((), (), (), ("npm uninstall x",))
