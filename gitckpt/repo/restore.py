@@ -209,9 +209,8 @@ def set_modes(
             if leads_through_link(repository, path.rstrip(b"/")):
                 continue  # verification names it
             status = os.lstat(full)
-            if stat.S_ISDIR(status.st_mode) != path.endswith(b"/") or stat.S_ISLNK(status.st_mode):
-                continue  # something else stands there, which these are not the bits of
-            if stat.S_IMODE(status.st_mode) != mode:
+            kind = stat.S_ISDIR if path.endswith(b"/") else stat.S_ISREG  # a file may stand where a directory was
+            if kind(status.st_mode) and stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(full, mode)
         except FileNotFoundError:
             continue  # verification names it

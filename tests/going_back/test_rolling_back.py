@@ -312,3 +312,12 @@ def test_a_newer_empty_directory_with_bits_of_its_own_goes(project: Project) -> 
     project.remove("src/lib/core.py")
     project.roll_back("C1")
     assert project.disk() == before
+
+
+def test_a_file_that_comes_back_where_a_directory_is_has_its_own_bits(project: Project) -> None:
+    project.checkpoint("C1")
+    before = project.disk()
+    project.remove("src/app.py")
+    (project.root / "src/app.py").mkdir(0o700)
+    project.roll_back("C1")
+    assert project.disk() == before
