@@ -21,6 +21,7 @@ from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.recorded import recorded_empty, recorded_git, recorded_umask
 from gitckpt.repo.repository import line_ref
 from gitckpt.repo.trees import changes, entries
+from gitckpt.repo.user_index import INDEX_PATIENCE
 from gitckpt.trajectory.decide import next_line
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
@@ -30,9 +31,6 @@ from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
     from gitckpt.recorder import Recorder
-
-#: Seconds to wait for a lock of the user's on his staging area, where it is to be written.
-INDEX_PATIENCE = 2.0
 
 
 @dataclass(slots=True)

@@ -12,8 +12,9 @@ import time
 
 from gitckpt.repo import index
 from gitckpt.repo.directories import Directories, Directory
+from gitckpt.repo.index_file import stat_key
 from gitckpt.repo.private import index_path, is_plain_file, write_file
-from gitckpt.repo.staging import Staging, stat_key
+from gitckpt.repo.staging import Staging
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

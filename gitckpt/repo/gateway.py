@@ -14,7 +14,7 @@ from gitckpt.errors import GitFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping
 
 #: Seconds after which a git call counts as hung. Long: the first snapshot of a very large tree is one call.
 TIME_LIMIT = 3600.0
@@ -96,14 +96,13 @@ class Call:
     """
 
     def __init__(
-        self, argv: list[str | bytes], cwd: bytes, env: dict[str, str], data: bytes, ok: Collection[int]
+        self, argv: list[str | bytes], cwd: bytes, env: dict[str, str], data: bytes, ok: Collection[int], keep: int = -1
     ) -> None:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
         stdin = _input(data)
-        actions = [
-            (os.POSIX_SPAWN_DUP2, given, place) for place, given in enumerate((stdin, self._stdout, self._stderr))
-        ]
+        given = (stdin, self._stdout, self._stderr, *((keep,) if keep >= 0 else ()))
+        actions = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(given)]
         try:
             # a session of its own, so that Ctrl-C on the terminal does not end a call in the middle
             self._pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsid=True, setsigdef=RESET_SIGNALS)
@@ -216,6 +215,11 @@ class Git:
         self._env = pinned_environment(os.environ, keep)
         self._env.update({name: os.fsdecode(value) for name, value in (variables or {}).items()})
         self._config = tuple(config)
+        self._kept: Callable[[], int] | None = None
+
+    def keep_open(self, descriptor: Callable[[], int]) -> None:
+        """Let every call, of views made from now on too, have this descriptor as its own, if it is not negative."""
+        self._kept = descriptor
 
     def view(self, *config: str, cwd: bytes | None = None, **variables: bytes | str) -> Git:
         """The same with further variables and settings."""
@@ -223,6 +227,7 @@ class Git:
         other.cwd = self.cwd if cwd is None else cwd
         other._env = self._env | {name: os.fsdecode(value) for name, value in variables.items()}
         other._config = self._config + config
+        other._kept = self._kept
         return other
 
     def set(self, **variables: bytes | str) -> None:
@@ -234,7 +239,7 @@ class Git:
         argv: list[str | bytes] = ["git", "-C", self.cwd]
         for setting in PINNED + self._config:
             argv += ["-c", setting]
-        return Call(argv + list(arguments), self.cwd, self._env, data, ok)
+        return Call(argv + list(arguments), self.cwd, self._env, data, ok, self._kept() if self._kept else -1)
 
     def run(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> bytes:
         """What the call printed. Raises GitFailed unless its exit status is in `ok`."""

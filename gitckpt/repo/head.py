@@ -6,7 +6,7 @@ import hashlib
 import os
 import time
 
-from gitckpt.repo.staging import stat_key
+from gitckpt.repo.index_file import stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import stat
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.gateway import split
+from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.private import clear, index_path, is_plain_file
-from gitckpt.repo.staging import copy_index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, REFS, line_ref
 from gitckpt.trajectory.session import Session
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from gitckpt.repo.gateway import Git
+    from gitckpt.repo.lock import WorkTreeLock
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
@@ -157,9 +159,10 @@ class Writer:
     `raw` is git in the private directory, for objects; refs are the user's repository's.
     """
 
-    def __init__(self, repository: Repository, raw: Git, author: str, *, durable: bool) -> None:
+    def __init__(self, repository: Repository, raw: Git, author: str, lock: WorkTreeLock, *, durable: bool) -> None:
         self._repository, self._raw, self._author = repository, raw, author
         self._refs = repository.git.view(f"core.fsync={'committed,reference' if durable else 'none'}")
+        self._refs.keep_open(lambda: lock.descriptor)
 
     def root(self) -> str:
         """The constant root commit, made anew each time: a gc may have taken it since."""
@@ -202,8 +205,27 @@ class Writer:
             else:
                 commands.append(b"update %s\0%s\0%s" % (name.encode(), new.encode(), old.encode()))
         commands += [b"prepare", b"commit"]
-        self._refs.run("update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=b"\0".join(commands) + b"\0")
+        data = b"\0".join(commands) + b"\0"
+        self._move(
+            [name for name, _, _ in updates], "update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=data
+        )
 
     def set_current(self, session: str, line: str) -> None:
         """Let this work tree record on that line from now on."""
-        self._refs.run("symbolic-ref", CURRENT, line_ref(session, line))
+        self._move([CURRENT], "symbolic-ref", CURRENT, line_ref(session, line))
+
+    def _move(self, names: Sequence[str], *command: str, data: bytes = b"") -> None:
+        """Run a command that moves refs of ours; once more where a killed git has left a lock on one of them."""
+        try:
+            self._refs.run(*command, data=data)
+        except GitFailed:
+            locks = [lock for name in names if os.path.lexists(lock := self._lock_of(name))]
+            if not locks:
+                raise
+            for lock in locks:
+                break_lock(lock)
+            self._refs.run(*command, data=data)
+
+    def _lock_of(self, name: str) -> bytes:
+        directory = self._repository.git_dir if name == CURRENT else self._repository.common_dir
+        return os.path.join(directory, os.fsencode(name)) + b".lock"

@@ -1,7 +1,7 @@
 """The lock on one work tree: recording, rollback and undo take turns.
 
-The kernel holds it (`flock`) and lets go when its owner dies, however it dies; the owner's pid is in the file for
-messages."""
+The kernel holds it (`flock`) and lets go when its owner dies, however it dies, and with it the last git that it
+started: a checkout that outlives a killed gitckpt still writes. The owner's pid is in the file for messages."""
 
 from __future__ import annotations
 
@@ -62,6 +62,11 @@ class WorkTreeLock:
             os.close(self._descriptor)
 
     @property
+    def descriptor(self) -> int:
+        """What holds it as long as any process has it open; negative where it is not held."""
+        return self._descriptor if self._depth > 0 else -1
+
+    @property
     def held(self) -> bool:
         """Whether this process holds it."""
         return self._depth > 0
@@ -92,7 +97,7 @@ class WorkTreeLock:
 
 
 #: Files of ours whose temporary copies and locks a killed process may leave, as `index.lock` or `scan.json.4711`.
-OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
+OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"written", b"scan.json", b"packed-refs")
 
 
 def _lock_file(path: bytes) -> int:
@@ -117,11 +122,28 @@ def _tidy(directory: bytes) -> None:
         path = os.path.join(directory, name)
         if not _is_left_over(name):
             continue
+        if name.startswith(b"written."):
+            _release_index(path, os.path.join(os.path.dirname(directory), b"index.lock"))
         if name.endswith(b".lock"):
-            deadline = time.monotonic() + 2.0
-            while _is_young(path) and time.monotonic() < deadline:
-                time.sleep(0.05)
+            break_lock(path)
         clear(path)
+
+
+def _release_index(copy: bytes, lock: bytes) -> None:
+    """Take away a lock on the user's index that a killed gitckpt holds: it is the very file of our copy."""
+    try:
+        if os.path.samefile(copy, lock):
+            os.unlink(lock)
+    except FileNotFoundError:
+        return
+
+
+def break_lock(path: bytes) -> None:
+    """Remove a lock file that a killed git has left; a young one is given time to go by itself."""
+    deadline = time.monotonic() + 2.0
+    while _is_young(path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    clear(path)
 
 
 def _is_young(path: bytes) -> bool:

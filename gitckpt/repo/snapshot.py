@@ -12,9 +12,10 @@ from gitckpt.repo.changes import Changes
 from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
+from gitckpt.repo.index_file import stat_key
 from gitckpt.repo.presence import WAIT, ObjectsGone
 from gitckpt.repo.private import folds_case, with_rules
-from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture, stat_key
+from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ import re
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.gateway import split
+from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.journal import EMPTY_TREE
-from gitckpt.repo.private import clear, is_plain_file
 from gitckpt.repo.repository import EMPTY_BLOB
+from gitckpt.repo.user_index import UserIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,48 +50,6 @@ class Staging:
         return (self.tree, sorted(self.unmerged), sorted(self.intended)) == (
             other.tree, sorted(other.unmerged), sorted(other.intended),
         )  # fmt: skip
-
-
-def stat_key(path: bytes) -> tuple[int, ...]:
-    """What changes when a file is written or replaced; () where there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
-
-
-def copy_index(source: bytes, target: bytes) -> bool:
-    """Copy an index with its modification time in nanoseconds; whether there was one.
-
-    Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a
-    word."""
-    temporary = b"%s.%d" % (target, os.getpid())
-    if not is_plain_file(target):
-        clear(target)
-    if os.path.lexists(source) and not os.path.isfile(source):
-        raise GitFailed(f"{os.fsdecode(source)!r} is no file", "git status says what is wrong with the staging area")
-    try:
-        with open(source, "rb") as reader, open(temporary, "wb") as writer:
-            status = os.fstat(reader.fileno())
-            while piece := reader.read(1 << 20):
-                writer.write(piece)
-    except FileNotFoundError:
-        return False
-    os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
-    _copy_shared_index(os.path.dirname(source), os.path.dirname(target))
-    os.replace(temporary, target)
-    return True
-
-
-def _copy_shared_index(source: bytes, target: bytes) -> None:
-    """A split index names a file beside it, which git looks for beside the copy."""
-    if not os.path.isdir(source):
-        return
-    for name in os.listdir(source):
-        if name.startswith(b"sharedindex.") and not os.path.exists(os.path.join(target, name)):
-            with open(os.path.join(source, name), "rb") as reader, open(os.path.join(target, name), "wb") as writer:
-                writer.write(reader.read())
 
 
 def capture(repository: Repository, raw: Git, *, missing_ok: bool, known: Staging | None = None) -> Staging:
@@ -150,7 +109,11 @@ def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
 def restore(repository: Repository, present: Staging, wanted: Staging) -> set[bytes]:
     """Make the user's staging area hold what `wanted` holds; the paths that were written. Entries that need no change
     keep their flags and stat data."""
-    git = repository.user_git().view(GIT_LITERAL_PATHSPECS="1")
+    with UserIndex(repository) as git:
+        return _restore(repository, git.view(GIT_LITERAL_PATHSPECS="1"), present, wanted)
+
+
+def _restore(repository: Repository, git: Git, present: Staging, wanted: Staging) -> set[bytes]:
     null = repository.null_oid.encode()
     flags = _flags(git)
     intended = set(present.intended) - set(wanted.intended)
@@ -217,10 +180,18 @@ def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]
 def refresh(repository: Repository, paths: Collection[bytes]) -> None:
     """Bring the stat data of these paths in the user's index up to date, so that git sees no phantom edits. A lock of
     the user's is respected."""
-    if not paths or not os.path.exists(repository.index_path):
+    index = repository.index_path
+    if not paths or not os.path.exists(index) or os.path.lexists(index + b".lock"):
         return
-    # under his own configuration: line ends that his git converts are no edits
-    git = repository.user_git().view(GIT_LITERAL_PATHSPECS="1")
+    try:
+        # under his own configuration: line ends that his git converts are no edits
+        with UserIndex(repository, patience=0) as git:
+            _refresh(git.view(GIT_LITERAL_PATHSPECS="1"), paths)
+    except GitFailed:
+        return  # git was at work on it just now, and looks at the files itself
+
+
+def _refresh(git: Git, paths: Collection[bytes]) -> None:
     if len(paths) > MOST_PATHSPECS:
         git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
         return

@@ -8,7 +8,8 @@ import os
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.checked import safe
 from gitckpt.repo.gateway import split
-from gitckpt.repo.staging import copy_index, remove_entries
+from gitckpt.repo.index_file import copy_index
+from gitckpt.repo.staging import remove_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

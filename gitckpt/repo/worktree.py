@@ -53,8 +53,9 @@ class WorkTree:
         self.settings = _settings(repository, say if lenient else None)
         self.raw = private_git(repository, self.settings)
         self.lock = WorkTreeLock(repository.private_dir, say, lambda: private_git(repository, self.settings))
+        self.raw.keep_open(lambda: self.lock.descriptor)
         self.journal = Journal(repository)
-        self.writer = Writer(repository, self.raw, _author(self.settings), durable=self.settings.durable)
+        self.writer = Writer(repository, self.raw, _author(self.settings), self.lock, durable=self.settings.durable)
         self.snapshotter = Snapshotter(repository, self.raw, self.settings)
         self._tips: dict[str, Event] = {}
         self._trees: dict[str, str] = {}

@@ -1,0 +1,116 @@
+"""Ways for a command to end in the middle, and what has to hold afterwards."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from commandline import Answer, Bytes, Place
+
+#: Counts the calls of git by files that only one call can make, and does $HOW to the call $AT. Where the directory of
+#: these files is gone the test is over.
+SHIM = r"""
+set -C
+n=1
+until true 2>/dev/null >"$CALLS/$n"; do [ -d "$CALLS" ] || exit 1; n=$((n + 1)); done
+[ "$n" = "$AT" ] || exec "$GIT" "$@"
+lock() { mkdir -p "$(dirname "$1")"; true 2>/dev/null >"$1.lock"; }
+case $HOW in
+before) kill -9 $PPID; exit 1;;
+after) "$GIT" "$@"; kill -9 $PPID; exit 1;;
+during) "$GIT" "$@" <&0 & sleep 0.00$((n % 5)); kill -9 $! $PPID; exit 1;;
+outlived) kill -9 $PPID; sleep 0.3; exec "$GIT" "$@";;
+locked)
+    case " $* " in
+    *" update-index "* | *" read-tree "*) lock "${GIT_INDEX_FILE:-$GIT_DIR/index}";;
+    *" symbolic-ref refs/worktree"*) lock "$GIT_DIR/refs/worktree/gitckpt/current";;
+    *" update-ref "*" --stdin "*) for ref in $(tr '\0' '\n' | sed -n 's/^update //p'); do lock "$GIT_DIR/$ref"; done;;
+    esac
+    kill -9 $PPID; exit 1;;
+killed) kill -9 $$;;
+done) "$GIT" "$@"; kill -9 $$;;
+full) echo 'fatal: cannot write: No space left on device' >&2; exit 128;;
+esac
+"""
+
+#: What happens at a call of git: gitckpt is killed before it, after it, or with it half way through; git outlives a
+#: killed gitckpt; both die and git leaves its lock; git is killed before it did anything, or when it had done it all;
+#: it finds no room.
+WAYS = ("before", "after", "during", "outlived", "locked", "killed", "done", "full")
+
+#: The ways after which gitckpt is still there to say what happened.
+SURVIVED = ("killed", "done", "full")
+
+#: Names that only something unfinished has: locks, copies being written, a scratch directory.
+UNFINISHED = re.compile(r"\.lock$|\.\d+$|/rules$|/sharedindex_|/index\.lock$")
+
+
+class Picture(NamedTuple):
+    """All that is the user's at one moment."""
+
+    files: Bytes
+    staged: str
+    head: str
+    refs: str
+    status: str
+
+
+def picture(place: Place) -> Picture:
+    return Picture(
+        place.bytes(),
+        place.git("ls-files", "--stage", "-t"),
+        (place.path / ".git" / "HEAD").read_text(),
+        place.git("for-each-ref", "refs/heads", "refs/tags", "refs/stash"),
+        place.git("--no-optional-locks", "status", "--porcelain=v2", "--branch"),
+    )
+
+
+def interrupted(place: Place, at: int, how: str, *args: str, stdin: str = "") -> tuple[Answer, int]:
+    """The answer of a command to which something happens at its n-th call of git, and how many calls there were."""
+    calls = place.path.parent / "calls"
+    calls.mkdir()
+    answer = place.run(
+        *args, stdin=stdin, env=place.before_git(SHIM) | {"CALLS": str(calls), "AT": str(at), "HOW": how}
+    )
+    count = len(list(calls.iterdir()))
+    for file in calls.iterdir():
+        file.unlink()
+    calls.rmdir()
+    return answer, count
+
+
+def events(place: Place) -> list[dict[str, Any]]:
+    """All events on record; each can be read whole."""
+    place.git("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
+    found: list[dict[str, Any]] = place.json("log", "--all")["events"]
+    assert all(event["kind"] != "unreadable" for event in found)
+    return found
+
+
+def unfinished(place: Place) -> list[str]:
+    """What an interrupted command has left in the git directory, and processes that are still at work there."""
+    inside = [path for path in (place.path / ".git").rglob("*") if "objects" not in path.parts]
+    left = [str(path) for path in inside if UNFINISHED.search(str(path))]
+    return left + _processes(place)
+
+
+def _processes(place: Place) -> list[str]:
+    """Those that are in the work tree, after a moment in which they may end."""
+    deadline = time.monotonic() + 5
+    while (found := _now_in(place.path)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return found
+
+
+def _now_in(directory: Path) -> list[str]:
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd").startswith(str(directory)):
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found

@@ -1,0 +1,213 @@
+"""Random walks through a repository, with the laws of recording and going back looked at after each step.
+
+    python tests/random_walk.py --steps 10000 --seed 1
+
+A walk is told by its seed alone, and a broken law by the seed and the steps that led to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import wandering
+from observation import Entry, differences
+from project import Project, create_template
+
+from gitckpt.errors import Refused
+
+#: Steps in one repository, after which another is begun.
+LENGTH = 40
+
+#: What a rollback may refuse for; nothing is changed then.
+REASONS = ("stand in the way", "operation of git in progress", "no rollback to undo", "no undo to take back")
+
+SCOPES = ("files", "staged", "all")
+
+
+class Picture:
+    """All there is to see at one moment. `covered` is what a checkpoint of it must hold, as plain git tells it."""
+
+    def __init__(self, project: Project) -> None:
+        self.disk = project.disk()
+        # git itself gives the second file of a split index a new time whenever it reads it
+        self.users = {name: at for name, at in project.of_the_user().items() if "/sharedindex." not in name}
+        self.staged = project.git_bytes("ls-files", "-z", "--stage")
+        self.head = project.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)), project.git("rev-parse", "HEAD")
+        operation = project.root / ".git" / "MERGE_HEAD"
+        self.operation = operation.read_bytes() if operation.exists() else b""
+        self.of_git = (self.staged, self.head, self.operation)
+        listed = project.git_bytes("ls-files", "-z", "-c", "-o", "--exclude-standard").split(b"\0")
+        files = {path for path in map(os.fsdecode, listed) if path in self.disk}
+        inside = [path.removesuffix(".git/") for path in self.disk if path.endswith("/.git/")]
+        self.nested = tuple(inside)
+        self.covered = {path: self.disk[path] for path in files if not path.startswith(self.nested)}
+
+
+def agree(law: str, wanted: object, found: object) -> None:
+    """Raise AssertionError, with what differs, where the two are not the same."""
+    if wanted != found:
+        both = isinstance(wanted, dict) and isinstance(found, dict)
+        raise AssertionError(f"{law}: {differences(wanted, found) if both else (wanted, found)}")
+
+
+def ignored(project: Project, paths: set[str]) -> set[str]:
+    """Those of the paths that the rules in force ignore."""
+    names = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
+    found = project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1))
+    return set(map(os.fsdecode, found.split(b"\0"))) & paths
+
+
+class Walk:
+    """One walk: a repository of some shape, and what is known of each moment that can be gone back to."""
+
+    def __init__(self, project: Project, seed: int) -> None:
+        self.project, self.random, self.story = project, Random(seed), [f"seed {seed}"]
+        self.recorded: list[tuple[str, Picture]] = []
+        self.done: list[tuple[str, Picture]] = []
+        self.undone: list[tuple[str, Picture]] = []
+        wandering.settle(project, self.random)
+        self.record()
+
+    def go(self, steps: int) -> None:
+        """So many steps. Raises AssertionError, with the story so far, where a law does not hold."""
+        for _ in range(steps):
+            act = self.random.choices([self.wander, self.record, self.roll_back, self.undo, self.redo], [5, 3, 4, 1, 1])
+            try:
+                act[0]()
+            except Exception as error:
+                raise AssertionError("\n".join([*self.story, repr(error)])) from error
+
+    def wander(self) -> None:
+        self.story.append(wandering.step(self.project, self.random))
+
+    def record(self) -> None:
+        """A recording holds all that git calls content, and changes nothing."""
+        before = Picture(self.project)
+        self.story.append(f"record C{len(self.recorded)}")
+        commit = self.project.checkpoint(f"C{len(self.recorded)}", session="s").commit
+        after = Picture(self.project)
+        agree("a recording writes no file", before.disk, after.disk)
+        agree("a recording changes nothing of the user's", before.users, after.users)
+        content = {path: _as_recorded(entry) for path, entry in before.covered.items()}
+        agree("a checkpoint holds what git calls content", content, self.project.held(commit))
+        self.recorded.append((commit, before))
+
+    def roll_back(self) -> None:
+        number = self.random.randrange(len(self.recorded))
+        (commit, target), scope = self.recorded[number], self.random.choice(SCOPES)
+        before = self.move(f"roll back {scope} C{number}", lambda: self.project.roll_back(commit, scope), scope, target)
+        if before is None:
+            return
+        self.done.append((scope, before))
+        self.undone.clear()
+        if self.random.random() < 0.5:
+            self.there_and_back(before)
+
+    def there_and_back(self, before: Picture) -> None:
+        """Undo is the identity, and so is redo after it."""
+        there = Picture(self.project)
+        self.undo()
+        self.assert_same(before, Picture(self.project))
+        if self.random.random() < 0.5:
+            self.redo()
+            self.assert_same(there, Picture(self.project))
+
+    def assert_same(self, then: Picture, now: Picture) -> None:
+        agree("undo and redo bring every byte back", self.known(then), self.known(now))
+        agree("and all of git", then.of_git, now.of_git)
+
+    def known(self, picture: Picture) -> dict[str, Entry]:
+        """All but ignored directories without a file: nothing is known of them."""
+        files = [path for path in picture.disk if not path.endswith("/")]
+        bare = {path for path in picture.disk if path.endswith("/") and not any(f.startswith(path) for f in files)}
+        unknown = ignored(self.project, bare)
+        return {path: entry for path, entry in picture.disk.items() if path not in unknown}
+
+    def undo(self) -> None:
+        self.take_back("undo", self.project.undo, self.done, self.undone)
+
+    def redo(self) -> None:
+        self.take_back("redo", self.project.redo, self.undone, self.done)
+
+    def take_back(
+        self, name: str, act: Callable[[], object], taken: list[tuple[str, Picture]], given: list[tuple[str, Picture]]
+    ) -> None:
+        scope, target = taken[-1] if taken else ("files", Picture(self.project))
+        before = self.move(name, act, scope, target)
+        agree("what is not done is not taken back", True, before is None or bool(taken))
+        if before is not None:
+            given.append((taken.pop()[0], before))
+
+    def move(self, name: str, act: Callable[[], object], scope: str, target: Picture) -> Picture | None:
+        """Go back; the picture before it. None where it was refused, and then nothing has changed."""
+        before = Picture(self.project)
+        self.story.append(name)
+        try:
+            act()
+        except Refused as error:
+            agree(f"it is refused for a reason: {error}", True, any(reason in str(error) for reason in REASONS))
+            self.story[-1] += f": refused, {error}"
+            after = Picture(self.project)
+            agree("nothing is written where it is refused", before.disk | before.users, after.disk | after.users)
+            return None
+        self.check_arrival(before, target, Picture(self.project), scope)
+        return before
+
+    def check_arrival(self, before: Picture, target: Picture, now: Picture, scope: str) -> None:
+        wanted = target.covered
+        agree("it is as it was", wanted, {path: now.disk.get(path) for path in wanted})
+        self.check_rest(before, target, now)
+        agree("no other repository comes or goes", before.nested, now.nested)
+        changed = {os.path.relpath(name, self.project.root) for name in differences(before.users, now.users)}
+        if scope != "all":
+            agree("git is left alone", set(), changed - {".git/index"})
+        if scope == "files":
+            agree("the staging area is left alone", before.staged, now.staged)
+        elif target.head[1] == before.head[1] and target.operation == before.operation:
+            agree("the staging area is as it was", target.staged, now.staged)
+        if scope == "all":
+            agree("git is as it was", target.of_git, now.of_git)
+
+    def check_rest(self, before: Picture, target: Picture, now: Picture) -> None:
+        """Whatever is there besides was there before, and what no checkpoint holds is there still."""
+        wanted = target.covered
+        more = {path for path in now.disk if path not in wanted and not path.endswith("/")}
+        known = {path for path in more if now.disk[path] in (before.disk.get(path), target.disk.get(path))}
+        agree("nothing new appears", more, known)
+        stays = ignored(self.project, more)
+        agree("what is newer goes", set(), (more - stays) & before.covered.keys())
+        gone = {path for path in before.disk.keys() - before.covered.keys() - now.disk.keys() if not path.endswith("/")}
+        agree("no ignored file is lost", set(), {p for p in gone if not any(w.startswith(p + "/") for w in wanted)})
+
+
+def _as_recorded(entry: Entry) -> tuple[str, bytes]:
+    kind, mode, content = entry
+    return ("120000" if kind == "link" else "100755" if mode & 0o100 else "100644", content)
+
+
+def walk(template: Path, seed: int, steps: int) -> None:
+    """A walk in a repository of its own."""
+    with tempfile.TemporaryDirectory() as directory:
+        Walk(Project.copy(template, Path(directory) / "project"), seed).go(steps)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as directory:
+        os.environ["HOME"] = directory
+        template = create_template(Path(directory) / "template")
+        for number in range(0, options.steps, LENGTH):
+            walk(template, options.seed + number // LENGTH, min(LENGTH, options.steps - number))
+    print(f"{options.steps} steps, seed {options.seed}: every law holds")
+
+
+if __name__ == "__main__":
+    main()
