@@ -27,7 +27,7 @@ from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import MAIN, Session
 from gitckpt.trajectory.undo import next_number
-from gitckpt.wishes import Wish
+from gitckpt.wishes import Wish, branch_rows
 
 if TYPE_CHECKING:
     from gitckpt.recorder import Recorder
@@ -179,9 +179,21 @@ class Restorer(Planner):
             intent["safety"] = wish.safety
         if wish.ends:
             intent["ends"] = wish.ends
-        if wish.wanted_head is not None and wish.wanted_head.get("branch"):
-            intent["branch_was"] = {"name": wish.wanted_head["branch"], "commit": prepared.branch_tip}
+        if wish.brought:
+            intent["brought"] = wish.brought
+        if wish.branches:
+            intent["branches"] = branch_rows(wish.branches)
+        if wish.wanted_head is not None:
+            intent["branches_were"] = branch_rows(self._tips_now(prepared))
         return intent
+
+    def _tips_now(self, prepared: Prepared) -> dict[str, str | None]:
+        """Where the branches are that are going to be moved."""
+        wish = prepared.wish
+        tips = {name: branches.tip_of(self.repository, name) for name in wish.branches}
+        if wish.wanted_head and wish.wanted_head.get("branch"):
+            tips[wish.wanted_head["branch"]] = prepared.branch_tip
+        return tips
 
     def _session_of(self, id: str) -> Session:
         """The session with its lines alone: its events are not wanted here, and a long session has many."""
@@ -257,10 +269,10 @@ class Restorer(Planner):
             return ()
         why, head = prepared.wish.target.ref, prepared.snapshot.head
         left = branches.move_head(self.repository, head, prepared.branch_tip, wanted, why)
-        other = prepared.wish.branch
-        if other and other["name"] != wanted.get("branch"):
-            now = branches.tip_of(self.repository, other["name"])
-            branches.set_branch(self.repository, other["name"], other["commit"], now, f"gitckpt: back to {why}")
+        for name, commit in prepared.wish.branches.items():
+            if name != wanted.get("branch"):
+                now = branches.tip_of(self.repository, name)
+                branches.set_branch(self.repository, name, commit, now, f"gitckpt: back to {why}")
         return left
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from gitckpt.errors import Refused
+from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import checked
 from gitckpt.repo.recorded import recorded_git
+from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.undo import Operations, operations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from gitckpt.repo.journal import Journal
     from gitckpt.repo.snapshot import Snapshot
@@ -23,8 +25,9 @@ if TYPE_CHECKING:
 class Wish:
     """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
 
-    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branch`
-    (`name`, `commit`) is one to be put back besides. `operation` is rollback, undo, redo, retry, continue or abort;
+    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branches`
+    (name → commit, None where there is to be none) are to be put back besides.
+    `operation` is rollback, undo, redo, retry, continue or abort;
     `brought` is the tree that the operation to be taken back had made; `safety` the commit that undo goes back to,
     where it is not this operation's own event; `ends` the commit of the interrupted operation that this one finishes
     or takes back.
@@ -41,7 +44,7 @@ class Wish:
     tree: Callable[[Snapshot], str] | None = None
     by_hand: tuple[str, ...] = ()
     head: dict[str, Any] | None = None
-    branch: dict[str, Any] | None = None
+    branches: dict[str, str | None] = field(default_factory=dict)
     brought: str = ""
 
     @property
@@ -91,8 +94,22 @@ def _wish_back(done: Event, target: Event, operation: str) -> Wish:
     paths = tuple(checked.path(path) for path in intent.get("paths") or [])
     return Wish(
         target, intent["scope"], paths, keep=bool(intent.get("keep")), operation=operation,
-        title=f"{operation} of {_named(done)}", branch=intent.get("branch_was"), brought=checked.oid(intent["tree"]),
+        title=f"{operation} of {_named(done)}", branches=_branches(target, "branches_were"),
+        brought=checked.oid(intent["tree"]),
     )  # fmt: skip
+
+
+def branch_rows(branches: Mapping[str, str | None]) -> list[list[Any]]:
+    """Branches by name, with their commits, as plain data for a record."""
+    return [[path_data(os.fsencode(name)), commit] for name, commit in branches.items()]
+
+
+def _branches(event: Event, which: str) -> dict[str, str | None]:
+    """The branches on record under this name. Raises Damaged."""
+    rows = event.document["rollback"].get(which) or []
+    if not isinstance(rows, list) or any(not isinstance(row, list) or len(row) != 2 for row in rows):
+        raise Damaged("the record of a rollback has no list of branches", "gitckpt log shows the others")
+    return {os.fsdecode(checked.path(name)): checked.oid(oid) if oid is not None else None for name, oid in rows}
 
 
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
@@ -116,6 +133,7 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
             safety.commit,
             title,
             ends=begun.commit,
+            branches=_branches(events[safety], "branches_were"),
             brought=checked.oid(intent["tree"]),
         )
     target = tree.journal.event(checked.oid(intent["target"]))
@@ -124,7 +142,8 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
     return Wish(
         target, intent["scope"], paths, keep, again, safety.commit,
         f"continuation of {_named(begun)}", begun.commit, (lambda _: partial) if partial else None,
-        head=intent.get("head"),
+        head=intent.get("head"), branches=_branches(begun, "branches"),
+        brought=checked.oid(intent["brought"]) if intent.get("brought") else "",
     )  # fmt: skip
 
 

@@ -37,7 +37,8 @@ class Picture:
         # git itself gives the second file of a split index a new time whenever it reads it
         self.users = {name: at for name, at in project.of_the_user().items() if "/sharedindex." not in name}
         self.staged = project.git_bytes("ls-files", "-z", "--stage")
-        self.head = project.git("symbolic-ref", "-q", "HEAD", ok=(0, 1)), project.git("rev-parse", "HEAD")
+        self.commit = project.git("rev-parse", "HEAD")
+        self.head = (project.root / ".git" / "HEAD").read_text(), self.commit
         operation = project.root / ".git" / "MERGE_HEAD"
         self.operation = operation.read_bytes() if operation.exists() else b""
         self.of_git = (self.staged, self.head, self.operation)
@@ -122,11 +123,12 @@ class Walk:
         agree("and all of git", then.of_git, now.of_git)
 
     def known(self, picture: Picture) -> dict[str, Entry]:
-        """All but ignored directories without a file: nothing is known of them."""
+        """All but ignored directories without a file, and what holds nothing else: nothing is known of them."""
         files = [path for path in picture.disk if not path.endswith("/")]
         bare = {path for path in picture.disk if path.endswith("/") and not any(f.startswith(path) for f in files)}
         unknown = ignored(self.project, bare)
-        return {path: entry for path, entry in picture.disk.items() if path not in unknown}
+        above = {path for path in bare if any(other.startswith(path) for other in unknown)}
+        return {path: entry for path, entry in picture.disk.items() if path not in above}
 
     def undo(self) -> None:
         self.take_back("undo", self.project.undo, self.done, self.undone)
@@ -168,7 +170,7 @@ class Walk:
             agree("git is left alone", set(), changed - {".git/index"})
         if scope == "files":
             agree("the staging area is left alone", before.staged, now.staged)
-        elif target.head[1] == before.head[1] and target.operation == before.operation:
+        elif target.commit == before.commit and target.operation == before.operation:
             agree("the staging area is as it was", target.staged, now.staged)
         if scope == "all":
             agree("git is as it was", target.of_git, now.of_git)

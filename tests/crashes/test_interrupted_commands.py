@@ -31,7 +31,7 @@ ALL = ("rollback", "C1", "--scope", "all", "--yes")
 
 COMMANDS = {
     "record": Writing(("record",), checkpoint("4"), goes_back=False),
-    "record RETRY": Writing(("record",), retry("1"), goes_back=False),
+    "record RETRY": Writing(("record",), retry("1")),
     "save": Writing(("save", "-m", "by hand"), goes_back=False),
     "wrap": Writing(("wrap", "--", "sh", "-c", AGENT), goes_back=False),
     "retry": Writing(("retry", "C1", "--reason", "r", "--strategy", "s")),

@@ -1,68 +1,16 @@
-"""Git failing at its N-th call, and a disk without room: nothing of the user's is lost, and the next command works."""
+"""A disk without room: nothing of the user's is lost, and the next command works."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-from commandline import Answer, Bytes, Place, checkpoint
-
-#: Counts the calls that $PATTERN matches, by files that only one call can make, and fails at call $FAIL. Without their
-#: directory, as when the test is over, none may go on counting.
-COUNTING = """
-case " $* " in $PATTERN) ;; *) exec "$GIT" "$@";; esac
-set -C
-n=1
-until true 2>/dev/null >"$CALLS/$n"; do [ -d "$CALLS" ] || exit 128; n=$((n + 1)); done
-if [ "$n" = "$FAIL" ]; then
-    : >"$CALLS/failed"
-    echo "fatal: call $n fails" >&2
-    exit 128
-fi
-"""
-
-
-class Failing(NamedTuple):
-    """A command, what precedes it, and what holds when it succeeded."""
-
-    args: tuple[str, ...]
-    stdin: str
-    before: Callable[[Place], object]
-    done: Callable[[Place, Bytes], None]
-
-
-def recorded_as(id: str) -> Callable[[Place, Bytes], None]:
-    """The checkpoint is on record with the work tree as it is, which was not touched."""
-
-    def check(place: Place, before: Bytes) -> None:
-        assert place.bytes() == before
-        assert place.ok("diff", id) == (0, b"", "")
-
-    return check
-
-
-def at_c1(place: Place, before: Bytes) -> None:
-    assert (place.read("a.txt"), sorted(place.path.glob("new*"))) == ("a at C1\n", [place.path / "new1.txt"])
-
-
-def at_work(place: Place, before: Bytes) -> None:
-    assert (place.read("a.txt"), place.read("mine.txt")) == ("by hand\n", "mine\n")
-
-
-COMMANDS = {
-    "record": Failing(("record",), checkpoint("4"), lambda place: None, recorded_as("C4")),
-    "save": Failing(
-        ("save",), "", lambda place: shutil.rmtree(place.path / ".git" / "gitckpt"), recorded_as("C4")
-    ),
-    "rollback": Failing(("rollback", "C1"), "", lambda place: None, at_c1),
-    "undo": Failing(("undo",), "", lambda place: place.ok("rollback", "C1"), at_work),
-}  # fmt: skip
+from commandline import Answer, Place, checkpoint
 
 
 @pytest.fixture(scope="module")
@@ -78,63 +26,9 @@ def users(place: Place) -> dict[str, str]:
     return {**place.users(), "index": place.git("ls-files", "--stage")}
 
 
-def fails(place: Place, number: int, command: Failing, pattern: str = "*") -> bool:
-    """Run the command with the call `number` of a kind failing, and see what is left; whether there was such a call."""
-    command.before(place)
-    before, theirs = place.bytes(), users(place)
-    calls = place.path.parent / "calls"
-    calls.mkdir()
-    env = place.before_git(COUNTING) | {"CALLS": str(calls), "FAIL": str(number), "PATTERN": pattern}
-    answer = place.run(*command.args, stdin=command.stdin, env=env)
-    assert users(place) == theirs
-    assert_told(answer)
-    if answer.status == 0:
-        command.done(place, before)
-    else:
-        assert_recovers(place, before, command)
-    assert place.ok("save", "-m", "the next command").err == ""
-    return (calls / "failed").exists()
-
-
 def assert_told(answer: Answer) -> None:
     assert answer.status in (0, 1, 3, 4, 5) and "Traceback" not in answer.err
     assert answer.status == 0 or answer.err.startswith("gitckpt: ")
-
-
-def assert_recovers(place: Place, before: Bytes, command: Failing) -> None:
-    """Either nothing happened, or it is named and can be taken back, or it is done and can be undone."""
-    if place.json("status")["interrupted"]:
-        place.ok("rollback", "--abort")
-    elif place.bytes() != before:
-        command.done(place, before)
-        place.ok("redo" if command.args == ("undo",) else "undo")
-    assert place.bytes() == before
-
-
-#: For each command, the kinds of call whose first one fails.
-KINDS = {
-    "record": ("update-index", "update-ref"),
-    "save": ("update-index", "write-tree", "config"),
-    "rollback": ("update-index", "diff-files", "read-tree -m", "update-ref", "symbolic-ref", "cat-file"),
-    "undo": ("update-index", "read-tree -m", "update-ref"),
-}
-
-
-@pytest.mark.parametrize(("name", "kind"), [(name, kind) for name, kinds in KINDS.items() for kind in kinds])
-def test_a_call_of_git_fails(worked: Place, tmp_path: Path, name: str, kind: str) -> None:
-    assert fails(worked.copy(tmp_path / "here" / "work"), 1, COMMANDS[name], f"* {kind} *")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_each_call_of_git_fails(worked: Place, tmp_path: Path, name: str) -> None:
-    number = 1
-    while fails(worked.copy(tmp_path / str(number) / "work"), number, COMMANDS[name]):
-        number += 1
-    assert number > 10
-
-
-# -- no room on the disk
 
 
 @contextmanager
