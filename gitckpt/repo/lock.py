@@ -96,8 +96,11 @@ class WorkTreeLock:
         return f"gitckpt (pid {pid})" if pid else "another gitckpt"
 
 
+#: What only a process at work has: a scratch directory, copies of the user's index, a shared index being written.
+PASSING = (b"rules", b"written.", b"sharedindex_")
+
 #: Files of ours whose temporary copies and locks a killed process may leave, as `index.lock` or `scan.json.4711`.
-OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"written", b"scan.json", b"packed-refs")
+OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
 
 
 def _lock_file(path: bytes) -> int:
@@ -110,7 +113,7 @@ def _lock_file(path: bytes) -> int:
 
 def _is_left_over(name: bytes) -> bool:
     base, _, ending = name.rpartition(b".")
-    return (base in OURS and (ending == b"lock" or ending.isdigit())) or name.startswith(b"sharedindex_")
+    return (base in OURS and (ending == b"lock" or ending.isdigit())) or name.startswith(PASSING)
 
 
 def _tidy(directory: bytes) -> None:
@@ -124,7 +127,7 @@ def _tidy(directory: bytes) -> None:
             continue
         if name.startswith(b"written."):
             _release_index(path, os.path.join(os.path.dirname(directory), b"index.lock"))
-        if name.endswith(b".lock"):
+        elif name.endswith(b".lock"):
             break_lock(path)
         clear(path)
 

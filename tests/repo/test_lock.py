@@ -133,7 +133,7 @@ def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_process_left_is_tidied(tmp_path: Path) -> None:
-    left = ("index.lock", "scratch.lock", "scan.json.4711", "index.4711", "sharedindex_Ab12xY")
+    left = ("index.lock", "scratch.lock", "scan.json.4711", "index.4711", "sharedindex_Ab12xY", "written.4711.lock")
     stays = ("index", "scan.json", "config", "sharedindex.0123abc", "notes.lock", "notes.4711")
     for name in (*left, *stays):
         (tmp_path / name).write_text("x")
