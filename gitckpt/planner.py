@@ -73,6 +73,7 @@ class Planner:
         self._refuse_unknown_paths(wish, snapshot)
         prepared = self._plan(wish, snapshot)
         _, held = self._obstacles(prepared)
+        held |= self._still_there(wish, snapshot)
         if held:
             snapshot = self.tree.snapshotter.take(also=held)
             prepared = self._plan(wish, snapshot)
@@ -100,6 +101,13 @@ class Planner:
         if wish.wanted_head is not None:
             prepared.branch_tip = tip_of(self.repository, wish.wanted_head.get("branch"))
         return prepared
+
+    def _still_there(self, wish: Wish, snapshot: Snapshot) -> set[bytes]:
+        """What the operation to be taken back had put there, and a rule keeps out of the snapshot by now."""
+        if not wish.brought:
+            return set()
+        absent = {c.path for c in changes(self._raw, snapshot.tree, wish.brought) if c.status == "A"}
+        return {path for path in absent if _selected(path, wish.paths) and disk.is_file(self.repository, path)}
 
     def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:
         """Raise Refused for a path that neither side has: a mistyped one must not look like a rollback."""

@@ -133,7 +133,7 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
             safety.commit,
             title,
             ends=begun.commit,
-            branches=_branches(events[safety], "branches_were"),
+            branches=_branches(safety, "branches_were"),
             brought=checked.oid(intent["tree"]),
         )
     target = tree.journal.event(checked.oid(intent["target"]))

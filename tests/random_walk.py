@@ -10,9 +10,10 @@ from __future__ import annotations
 import argparse
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from random import Random
+from typing import NamedTuple
 
 import wandering
 from observation import Entry, differences
@@ -63,14 +64,22 @@ def ignored(project: Project, paths: set[str]) -> set[str]:
     return set(map(os.fsdecode, found.split(b"\0"))) & paths
 
 
+class Move(NamedTuple):
+    """A rollback, an undo or a redo: how far it went, and what there was before it and after."""
+
+    scope: str
+    before: Picture
+    after: Picture
+
+
 class Walk:
     """One walk: a repository of some shape, and what is known of each moment that can be gone back to."""
 
     def __init__(self, project: Project, seed: int) -> None:
         self.project, self.random, self.story = project, Random(seed), [f"seed {seed}"]
         self.recorded: list[tuple[str, Picture]] = []
-        self.done: list[tuple[str, Picture]] = []
-        self.undone: list[tuple[str, Picture]] = []
+        self.done: list[Move] = []
+        self.undone: list[Move] = []
         wandering.settle(project, self.random)
         self.record()
 
@@ -101,22 +110,21 @@ class Walk:
     def roll_back(self) -> None:
         number = self.random.randrange(len(self.recorded))
         (commit, target), scope = self.recorded[number], self.random.choice(SCOPES)
-        before = self.move(f"roll back {scope} C{number}", lambda: self.project.roll_back(commit, scope), scope, target)
-        if before is None:
+        move = self.move(f"roll back {scope} C{number}", lambda: self.project.roll_back(commit, scope), scope, target)
+        if move is None:
             return
-        self.done.append((scope, before))
+        self.done.append(move)
         self.undone.clear()
         if self.random.random() < 0.5:
-            self.there_and_back(before)
+            self.there_and_back(move)
 
-    def there_and_back(self, before: Picture) -> None:
+    def there_and_back(self, move: Move) -> None:
         """Undo is the identity, and so is redo after it."""
-        there = Picture(self.project)
         self.undo()
-        self.assert_same(before, Picture(self.project))
+        self.assert_same(move.before, Picture(self.project))
         if self.random.random() < 0.5:
             self.redo()
-            self.assert_same(there, Picture(self.project))
+            self.assert_same(move.after, Picture(self.project))
 
     def assert_same(self, then: Picture, now: Picture) -> None:
         agree("undo and redo bring every byte back", self.known(then), self.known(now))
@@ -136,17 +144,19 @@ class Walk:
     def redo(self) -> None:
         self.take_back("redo", self.project.redo, self.undone, self.done)
 
-    def take_back(
-        self, name: str, act: Callable[[], object], taken: list[tuple[str, Picture]], given: list[tuple[str, Picture]]
-    ) -> None:
-        scope, target = taken[-1] if taken else ("files", Picture(self.project))
-        before = self.move(name, act, scope, target)
-        agree("what is not done is not taken back", True, before is None or bool(taken))
-        if before is not None:
-            given.append((taken.pop()[0], before))
+    def take_back(self, name: str, act: Callable[[], object], taken: list[Move], given: list[Move]) -> None:
+        last = taken[-1] if taken else Move("files", Picture(self.project), Picture(self.project))
+        brought = last.after.disk.keys() - last.before.disk.keys()
+        move = self.move(name, act, last.scope, last.before, brought)
+        agree("what is not done is not taken back", True, move is None or bool(taken))
+        if move is not None:
+            taken.pop()
+            given.append(move)
 
-    def move(self, name: str, act: Callable[[], object], scope: str, target: Picture) -> Picture | None:
-        """Go back; the picture before it. None where it was refused, and then nothing has changed."""
+    def move(
+        self, name: str, act: Callable[[], object], scope: str, target: Picture, brought: Collection[str] = ()
+    ) -> Move | None:
+        """Go back; None where it was refused, and then nothing has changed. What an earlier move `brought` may go."""
         before = Picture(self.project)
         self.story.append(name)
         try:
@@ -157,14 +167,28 @@ class Walk:
             after = Picture(self.project)
             agree("nothing is written where it is refused", before.disk | before.users, after.disk | after.users)
             return None
-        self.check_arrival(before, target, Picture(self.project), scope)
-        return before
+        move = Move(scope, before, Picture(self.project))
+        self.check_files(move, target, brought)
+        self.check_git(move, target)
+        return move
 
-    def check_arrival(self, before: Picture, target: Picture, now: Picture, scope: str) -> None:
-        wanted = target.covered
+    def check_files(self, move: Move, target: Picture, brought: Collection[str]) -> None:
+        """All is as it was. What is there besides was there before, and what no checkpoint holds is there still."""
+        before, now, wanted = move.before, move.after, target.covered
         agree("it is as it was", wanted, {path: now.disk.get(path) for path in wanted})
-        self.check_rest(before, target, now)
         agree("no other repository comes or goes", before.nested, now.nested)
+        more = {path for path in now.disk if path not in wanted and not path.endswith("/")}
+        known = {path for path in more if now.disk[path] in (before.disk.get(path), target.disk.get(path))}
+        agree("nothing new appears", more, known)
+        newer = (more - ignored(self.project, more)) & before.covered.keys()
+        agree("what is newer goes", set(), newer)
+        gone = {path for path in before.disk.keys() - now.disk.keys() if not path.endswith("/")}
+        lost = {path for path in gone - before.covered.keys() if not any(w.startswith(path + "/") for w in wanted)}
+        agree("no ignored file is lost", set(), lost - set(brought))
+
+    def check_git(self, move: Move, target: Picture) -> None:
+        """The scope says what of git's moves."""
+        scope, before, now = move
         changed = {os.path.relpath(name, self.project.root) for name in differences(before.users, now.users)}
         if scope != "all":
             agree("git is left alone", set(), changed - {".git/index"})
@@ -174,17 +198,6 @@ class Walk:
             agree("the staging area is as it was", target.staged, now.staged)
         if scope == "all":
             agree("git is as it was", target.of_git, now.of_git)
-
-    def check_rest(self, before: Picture, target: Picture, now: Picture) -> None:
-        """Whatever is there besides was there before, and what no checkpoint holds is there still."""
-        wanted = target.covered
-        more = {path for path in now.disk if path not in wanted and not path.endswith("/")}
-        known = {path for path in more if now.disk[path] in (before.disk.get(path), target.disk.get(path))}
-        agree("nothing new appears", more, known)
-        stays = ignored(self.project, more)
-        agree("what is newer goes", set(), (more - stays) & before.covered.keys())
-        gone = {path for path in before.disk.keys() - before.covered.keys() - now.disk.keys() if not path.endswith("/")}
-        agree("no ignored file is lost", set(), {p for p in gone if not any(w.startswith(p + "/") for w in wanted)})
 
 
 def _as_recorded(entry: Entry) -> tuple[str, bytes]:

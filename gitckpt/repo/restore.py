@@ -216,6 +216,12 @@ def set_modes(
             continue  # verification names it
 
 
+def is_file(repository: Repository, path: bytes) -> bool:
+    """Whether a file or a link stands at the path itself, and not behind a link on the way."""
+    full = repository.at(path)
+    return (os.path.islink(full) or os.path.isfile(full)) and not leads_through_link(repository, path)
+
+
 def mode_of(repository: Repository, path: bytes) -> int | None:
     """The permission bits of a path; None where there is none."""
     if leads_through_link(repository, path.rstrip(b"/")):

@@ -218,3 +218,21 @@ def test_undo_of_a_rollback_to_a_session_that_was_deleted_since(project: Project
     project.git("gc", "-q", "--prune=now")
     project.undo()
     assert project.disk() == before
+
+
+def test_undo_removes_what_the_rollback_brought_though_a_rule_ignores_it_and_git_does_not_track_it(
+    project: Project,
+) -> None:
+    project.write("data.log", "tracked all the same\n")
+    project.git("add", "-f", "data.log")
+    project.commit("with data")
+    project.checkpoint("C1")
+    project.git("checkout", "-q", "--detach", "HEAD~1")
+    before = project.disk()
+    project.roll_back("C1")
+    there = project.disk()
+    assert "data.log" in there
+    project.undo()
+    assert project.disk() == before
+    project.redo()
+    assert project.disk() == there
