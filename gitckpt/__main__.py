@@ -17,7 +17,8 @@ def main() -> int:
         return 0
     from gitckpt.cli.fast import run_fast
 
-    status = run_fast(arguments)
+    # a shell that asks what may follow gives no arguments; they are in the environment
+    status = None if "_GITCKPT_COMPLETE" in os.environ else run_fast(arguments)
     if status is None:
         from gitckpt.cli.app import run_app
 

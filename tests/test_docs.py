@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import re
+import runpy
 import shlex
 import subprocess
 import sys
@@ -53,7 +54,7 @@ OPTIONS = {
 
 def mistake(words: list[str]) -> str:
     """What is wrong with a command line of gitckpt; "" where it can be typed."""
-    if not words or words[0] in ("--version", "-V", "--help", "-h"):
+    if not words or words[0] in ("--version", "-V", "--help", "-h", "--install-completion", "--show-completion"):
         return ""
     name, *rest = words
     if name not in OPTIONS:
@@ -138,6 +139,12 @@ def test_a_line_that_cannot_be_typed_is_found(line: str, wrong: str) -> None:
 def test_the_readme_names_the_commands_that_one_begins_with() -> None:
     shown = {words[0] for line in shell_lines(ROOT / "README.md") for words in commands(line) if words}
     assert {"wrap", "record", "save", "log", "show", "diff", "rollback", "undo"} <= shown
+
+
+def test_the_page_of_the_command_line_says_what_the_commands_say() -> None:
+    page = runpy.run_path(str(ROOT / "docs" / "commands.py"))["page"]
+    written = (ROOT / "docs" / "cli.md").read_text()
+    assert written == page(written), "python docs/commands.py writes it anew"
 
 
 def test_every_command_that_an_error_recommends_exists() -> None:

@@ -2,37 +2,49 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
 from gitckpt.cli import agent_commands, edge, render
+from gitckpt.cli.options import (
+    DEFAULT_LANGUAGE,
+    All,
+    AllWorkTrees,
+    Channel,
+    ChosenId,
+    Directory,
+    Format,
+    Freeze,
+    From,
+    Id,
+    Input,
+    Json,
+    Language,
+    OnlyPaths,
+    RecordRetry,
+    RollbackTarget,
+    Scope,
+    SessionName,
+    ShownSession,
+    Sides,
+    Task,
+    Transcript,
+    WrapRetry,
+    WrapTask,
+)  # fmt: skip
 from gitckpt.cli.prune_command import prune
+from gitckpt.cli.usage import CommandLine
 
-app = typer.Typer(
+app = CommandLine(
     name="gitckpt",
     help="Git-native checkpoints for AI agents: every step a commit, every rollback exact and undoable.",
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     add_completion=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-All = Annotated[bool, typer.Option("--all", help="All sessions of this work tree.")]
-SessionName = Annotated[str | None, typer.Option("--session", help="The session to record into, or to show.")]
-Id = Annotated[str, typer.Argument(help="C6, 6, C6~1, C6@main, SESSION/C6, start, last, or a commit id.")]
-Language = Annotated[
-    Literal["zh", "en"], typer.Option("--lang", help="Chinese or English; by the locale if not given.")
-]
-
-
-#: Chinese where the locale is, else English.
-DEFAULT_LANGUAGE: Literal["zh", "en"] = (
-    "zh" if (os.environ.get("LC_ALL") or os.environ.get("LANG") or "").lower().startswith("zh") else "en"
 )
 
 
@@ -44,6 +56,8 @@ def run_app(arguments: Sequence[str]) -> int:
         return error.exit_code
     except typer.Abort:
         return 130
+    except SystemExit as ended:  # so typer answers a shell that asks what may follow
+        return ended.code if isinstance(ended.code, int) else 0
     except Exception as error:
         # click's usage errors know how to show themselves; typer may bring its own copy of click
         if not (hasattr(error, "show") and hasattr(error, "exit_code")):
@@ -89,12 +103,10 @@ def bare(
 
 @app.command(rich_help_panel="Record")
 def demo(
-    directory: Annotated[
-        str | None, typer.Argument(help="Where to put it; a new temporary directory if not given.")
-    ] = None,
+    directory: Directory = None,
     language: Language = DEFAULT_LANGUAGE,
     pause: Annotated[
-        float, typer.Option("--pause", min=0.1, help="Seconds between the agent's steps, to watch it.")
+        float, typer.Option("--pause", metavar="SECONDS", min=0.1, help="Between the agent's steps, to watch it.")
     ] = 0.3,
 ) -> None:
     """The whole story in a throw-away repository: an agent works, fails, retries; then a rollback and its undo."""
@@ -108,17 +120,11 @@ def demo(
 )
 def wrap(
     command: Annotated[list[str], typer.Argument(help="The agent's command line, after `--`.", metavar="-- CMD...")],
-    task: Annotated[
-        str | None, typer.Option("--task", help="Fill {prompt} in CMD with the protocol prompt for this.")
-    ] = None,
+    task: WrapTask = None,
     language: Language = DEFAULT_LANGUAGE,
-    freeze: Annotated[
-        str, typer.Option("--freeze", help="Stop the agent while a snapshot is taken: auto, on, off.")
-    ] = "",
-    on_retry: Annotated[
-        str, typer.Option("--on-retry", help="fork: files stay as they are; restore: they go back too.")
-    ] = "",
-    channel: Annotated[str, typer.Option("--channel", help="What the agent's output is: plain.")] = "plain",
+    freeze: Freeze = "",
+    on_retry: WrapRetry = "",
+    channel: Channel = "plain",
     session: SessionName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages of gitckpt's own.")] = False,
 ) -> None:
@@ -135,12 +141,10 @@ def wrap(
 
 @app.command(rich_help_panel="Record")
 def record(
-    file: Annotated[str, typer.Argument(help="A file, or - for standard input.")] = "-",
-    channel: Annotated[str, typer.Option("--channel", help="What the input is: plain.")] = "plain",
+    file: Input = "-",
+    channel: Channel = "plain",
     session: SessionName = None,
-    on_retry: Annotated[
-        str | None, typer.Option("--on-retry", help="restore: files go back to the checkpoint; fork: they stay.")
-    ] = None,
+    on_retry: RecordRetry = None,
 ) -> None:
     """Record blocks from a file or a pipe (`agent | gitckpt record`), each with the work tree as it is then."""
     from gitckpt.cli.record import record as command
@@ -150,7 +154,7 @@ def record(
 
 @app.command(rich_help_panel="Record")
 def save(
-    message: Annotated[str, typer.Option("--message", "-m", help="What was done.")] = "",
+    message: Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="What was done.")] = "",
     session: SessionName = None,
 ) -> None:
     """Record a checkpoint by hand."""
@@ -161,9 +165,9 @@ def save(
 
 @app.command(rich_help_panel="Go back")
 def retry(
-    id: Annotated[str, typer.Argument(metavar="FROM", help="The checkpoint to try again from.")],
-    reason: Annotated[str, typer.Option("--reason", help="What went wrong.")],
-    strategy: Annotated[str, typer.Option("--strategy", help="What is done differently.")],
+    id: From,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="What went wrong; needed.")],
+    strategy: Annotated[str, typer.Option("--strategy", metavar="TEXT", help="What is done differently; needed.")],
     session: SessionName = None,
 ) -> None:
     """Fork at a checkpoint and put the work tree back to it, as a RETRY block asks."""
@@ -174,16 +178,10 @@ def retry(
 
 @app.command(rich_help_panel="Go back")
 def rollback(
-    id: Annotated[
-        str | None, typer.Argument(help="C6, 6, C6~1, C6@main, SESSION/C6, start, last, or a commit id.")
-    ] = None,
+    id: ChosenId = None,
     hint: Annotated[bool, typer.Option("--hint", help="Step ID went wrong: do what its rollback_hint says.")] = False,
-    scope: Annotated[
-        str, typer.Option("--scope", help="files; staged: the staging area too; all: HEAD and branch too.")
-    ] = "staged",
-    path: Annotated[
-        list[str] | None, typer.Option("--path", help="Only this file or directory; may be given again.")
-    ] = None,
+    scope: Scope = "staged",
+    path: OnlyPaths = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show the plan, change nothing.")] = False,
     json: Json = False,
     keep: Annotated[bool, typer.Option("--keep", help="Leave paths that the safety snapshot cannot hold.")] = False,
@@ -233,13 +231,13 @@ def log(
     commit: Annotated[
         str | None, typer.Argument(metavar="[COMMIT]", help="The checkpoints that led to this commit of yours.")
     ] = None,
-    session: SessionName = None,
+    session: ShownSession = None,
     all: All = False,
     graph: Annotated[bool, typer.Option("--graph", help="Draw the forks.")] = False,
     stat: Annotated[bool, typer.Option("--stat", help="The files that each event changed.")] = False,
     events: Annotated[bool, typer.Option("--events", help="Each automatic checkpoint on a line of its own.")] = False,
     json: Json = False,
-    count: Annotated[int | None, typer.Option("-n", "--count", min=0, help="Only the last so many events.")] = None,
+    count: Annotated[int | None, typer.Option("-n", "--count", metavar="N", min=0, help="The last N events.")] = None,
 ) -> None:
     """The audit: every event in order, with its phase, what was done and what comes next."""
     from gitckpt.cli.log import log as command
@@ -257,8 +255,8 @@ def show(
     id: Id,
     json: Json = False,
     yaml: Annotated[bool, typer.Option("--yaml", help="The record as it is in the commit message.")] = False,
-    path: Annotated[str | None, typer.Option("--path", help="Print this file as it was.")] = None,
-    all: Annotated[bool, typer.Option("--all", help="Look in other work trees' sessions too.")] = False,
+    path: Annotated[str | None, typer.Option("--path", metavar="FILE", help="Print this file as it was.")] = None,
+    all: AllWorkTrees = False,
 ) -> None:
     """One event whole, or a file as it was."""
     from gitckpt.cli.show import show as command
@@ -268,7 +266,7 @@ def show(
 
 @app.command(rich_help_panel="Look", context_settings={"ignore_unknown_options": False})
 def diff(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[A] [B] [PATH]...", help="Events, then paths.")] = None,
+    names: Sides = None,
     stat: Annotated[bool, typer.Option("--stat", help="Only how much changed in which file.")] = False,
     json: Json = False,
 ) -> None:
@@ -279,9 +277,7 @@ def diff(
 
 
 @app.command(rich_help_panel="Look")
-def sessions(
-    json: Json = False, all: Annotated[bool, typer.Option("--all", help="Of all work trees.")] = False
-) -> None:
+def sessions(json: Json = False, all: AllWorkTrees = False) -> None:
     """List the sessions of this work tree."""
     from gitckpt.cli.sessions import sessions as command
 
@@ -294,12 +290,14 @@ def validate(
         list[str] | None, typer.Argument(metavar="[FILE]...", help="Transcripts; - for standard input.")
     ] = None,
     staged: Annotated[bool, typer.Option("--staged", help="Every staged file that holds blocks.")] = False,
-    commit_msg: Annotated[str | None, typer.Option("--commit-msg", help="A commit message in this file.")] = None,
-    format: Annotated[str, typer.Option("--format", help="text, json, github or sarif.")] = "text",
+    commit_msg: Annotated[
+        str | None, typer.Option("--commit-msg", metavar="FILE", help="A commit message in this file.")
+    ] = None,
+    format: Format = "text",
     strict: Annotated[bool, typer.Option("--strict", help="Prose outside of blocks is a finding too.")] = False,
     finished: Annotated[bool, typer.Option("--finished", help="The run is over: FINAL must be there.")] = False,
-    select: Annotated[str, typer.Option("--select", help="Only these rules: P001,P006.")] = "",
-    ignore: Annotated[str, typer.Option("--ignore", help="Not these rules.")] = "",
+    select: Annotated[str, typer.Option("--select", metavar="RULES", help="Only these rules: P001,P006.")] = "",
+    ignore: Annotated[str, typer.Option("--ignore", metavar="RULES", help="Not these rules.")] = "",
 ) -> None:
     """Check protocol blocks against the rules P001 to P018."""
     from gitckpt.cli.validate import validate as command
@@ -314,7 +312,7 @@ def validate(
 
 @app.command(rich_help_panel="Protocol")
 def prompt(
-    task: Annotated[str, typer.Option("--task", help="What the agent is to do.")] = "",
+    task: Task = "",
     language: Language = DEFAULT_LANGUAGE,
     resume: Annotated[bool, typer.Option("--resume", help="With what has been done so far.")] = False,
 ) -> None:
@@ -326,7 +324,7 @@ def prompt(
 
 @app.command(rich_help_panel="Protocol")
 def context(
-    budget: Annotated[int | None, typer.Option("--budget", min=0, help="Characters at most.")] = None,
+    budget: Annotated[int | None, typer.Option("--budget", metavar="N", min=0, help="Characters at most.")] = None,
     json: Json = False,
 ) -> None:
     """Print what an agent needs to go on: summaries, the checkpoints after the last one, the latest state."""
@@ -337,11 +335,9 @@ def context(
 
 @app.command(rich_help_panel="Protocol")
 def replay(
-    file: Annotated[str, typer.Argument(help="A saved transcript; - for standard input.")],
-    to: Annotated[str | None, typer.Option("--to", help="The state at this step.")] = None,
-    rollback_target: Annotated[
-        str | None, typer.Option("--rollback-target", help="The step that this one, if it failed, goes back to.")
-    ] = None,
+    file: Transcript,
+    to: Annotated[str | None, typer.Option("--to", metavar="ID", help="The state at this step.")] = None,
+    rollback_target: RollbackTarget = None,
     json: Json = False,
 ) -> None:
     """The state at any step of a saved transcript. Needs no repository."""
