@@ -20,6 +20,7 @@ from gitckpt.protocol.hints import (
     SwitchBranch,
     parse_hint,
 )
+from gitckpt.repo.answers import object_id
 from gitckpt.repo.trees import Change, changes, entries, tree_of, with_changes, with_patch_reversed
 from gitckpt.restorer import Restorer
 from gitckpt.wishes import Wish
@@ -158,16 +159,22 @@ def _head(step: _Step, action: MoveBranch | SwitchBranch) -> dict[str, str | Non
     """Where HEAD goes: the branch that it is on moved to a revision, or another branch."""
     git = step.restorer.repository.git
     revision = f"refs/heads/{action.name}" if isinstance(action, SwitchBranch) else action.ref or "HEAD"
-    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
-    commit = call.wait().decode().strip()
-    if call.status or not commit:
-        raise Refused(f"the rollback_hint of {_name(step.event)} names {revision!r}, which is no commit here")
+    commit = _commit_of(step, revision)
     branch = (
         action.name
         if isinstance(action, SwitchBranch)
         else git.text("symbolic-ref", "-q", "--short", "HEAD", ok=(0, 1))
     )
     return {"head": commit, "branch": branch or None}
+
+
+def _commit_of(step: _Step, revision: str) -> str:
+    git = step.restorer.repository.git
+    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
+    answer = call.wait()
+    if call.status or not answer:
+        raise Refused(f"the rollback_hint of {_name(step.event)} names {revision!r}, which is no commit here")
+    return object_id(answer, call.words)
 
 
 def _tree(step: _Step, now: Snapshot) -> str:
@@ -214,11 +221,7 @@ def _under(path: bytes, directories: Iterable[bytes]) -> bool:
 
 
 def _reverted(step: _Step, tree: str, revision: str) -> str:
-    git = step.restorer.repository.git
-    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
-    commit = call.wait().decode().strip()
-    if call.status or not commit:
-        raise Refused(f"the rollback_hint of {_name(step.event)} names {revision!r}, which is no commit here")
+    commit = _commit_of(step, revision)
     reverted = with_patch_reversed(step.restorer.repository, step.restorer.tree.raw, tree, commit)
     if reverted is None:
         raise Refused(

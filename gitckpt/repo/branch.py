@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.errors import Damaged, Refused
+from gitckpt.repo.answers import object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,8 @@ def tip_of(repository: Repository, branch: str | None) -> str | None:
     if branch is None:
         return None
     call = repository.git.start("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
-    return call.wait().decode().strip() or None
+    answer = call.wait()
+    return object_id(answer, call.words) if answer else None
 
 
 def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:

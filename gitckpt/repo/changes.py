@@ -7,6 +7,7 @@ import stat
 import zlib
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.answers import reads
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.staging import Staging
+
+#: What `git diff-files --name-status` says of a path.
+STATUSES = (b"A", b"C", b"D", b"M", b"R", b"T", b"U", b"X")
 
 #: How often a path is read again that changes while it is read, before the snapshot calls it unstable.
 TRIES = 4
@@ -40,7 +44,7 @@ class Changes:
 
     def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
         """Take up what git says: status and path of what differs from the index, in turn, and paths not in it."""
-        for status, path in zip(dirty[::2], dirty[1::2], strict=True):
+        for status, path in _pairs(dirty):
             if status == b"D":
                 self.removed.add(path)
             else:
@@ -242,6 +246,15 @@ class Changes:
         except OSError:
             return False
         return len(zlib.compress(sample, 1)) > 0.9 * len(sample)
+
+
+@reads("diff-files")
+def _pairs(fields: list[bytes]) -> list[tuple[bytes, bytes]]:
+    """Status letter and path of each file that differs."""
+    pairs = list(zip(fields[::2], fields[1::2], strict=True))
+    if any(status not in STATUSES for status, _ in pairs):
+        raise ValueError(fields)
+    return pairs
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -11,6 +11,7 @@ import os
 import select
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.answers import object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -248,6 +249,11 @@ class Git:
     def text(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> str:
         """The same as text, without the line end at its end."""
         return self.run(*arguments, data=data, ok=ok).decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def object_id(self, *arguments: str | bytes, data: bytes = b"") -> str:
+        """The object id that the call printed. Raises GitFailed where it printed anything else."""
+        call = self.start(*arguments, data=data)
+        return object_id(call.wait(), call.words)
 
     def succeeds(self, *arguments: str | bytes, data: bytes = b"") -> bool:
         """Whether git answers yes (0) or no (1); any other status raises GitFailed."""

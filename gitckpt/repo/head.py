@@ -6,6 +6,7 @@ import hashlib
 import os
 import time
 
+from gitckpt.repo.answers import is_object_id, reads
 from gitckpt.repo.index_file import stat_key
 
 TYPE_CHECKING = False
@@ -76,9 +77,8 @@ class Heads:
         """HEAD with branch and operation."""
         key, call = asked
         if call is not None:
-            rows = call.wait().decode().split("\n")
-            oids = [row.split(" ")[0] if row.endswith((" commit", " tree")) else None for row in rows[:2]]
-            self._key, self._oids = key, (oids[0], oids[1])
+            self._oids = _oids(call.wait())
+            self._key = key
         return Head(*self._oids, _branch(self._repository), *_operation(self._repository.git_dir))
 
     def _stamp(self) -> tuple[object, ...]:
@@ -91,6 +91,17 @@ class Heads:
         stamps = [stat_key(os.path.join(self._repository.common_dir, file)) for file in files]
         young = any(stamp and time.time_ns() - stamp[0] < RACY for stamp in stamps)
         return () if young else (content, *stamps)
+
+
+@reads("cat-file --batch-check")
+def _oids(output: bytes) -> tuple[str | None, str | None]:
+    """Commit and tree of HEAD; None before the first commit, where git says `missing`."""
+    commit, tree = (row.rsplit(" ", 1) for row in output.decode().splitlines())
+    if (commit[1], tree[1]) == ("missing", "missing"):
+        return None, None
+    if (commit[1], tree[1]) == ("commit", "tree") and is_object_id(commit[0]) and is_object_id(tree[0]):
+        return commit[0], tree[0]
+    raise ValueError(output)
 
 
 def _branch(repository: Repository) -> str | None:

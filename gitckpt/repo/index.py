@@ -12,6 +12,7 @@ import os
 import stat
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.answers import reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.private import clear, index_path, is_plain_file
@@ -87,6 +88,7 @@ def seed(repository: Repository, raw: Git) -> None:
         raw.run("update-index", "-z", "--index-info", data=b"".join(suspicious))
 
 
+@reads("ls-files")
 def _flagged(repository: Repository, raw: Git) -> list[bytes]:
     """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
     null = repository.null_oid.encode()
@@ -125,6 +127,7 @@ def _may_be_intended(oid: bytes) -> bool:
     return oid.startswith((b"e69de29bb2d1", b"473a0f4c3be8"))
 
 
+@reads("check-attr")
 def _converted(repository: Repository, raw: Git) -> list[bytes]:
     """Rows that take the stat data from entries that the user's git may have converted on the way in."""
     user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))

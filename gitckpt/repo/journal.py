@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.answers import is_object_id, reads, unknown_form
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, REFS, line_ref
@@ -43,7 +44,11 @@ class Journal:
         prefix = f"{REFS}{session}/heads" if session else REFS
         found: Lines = {}
         for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
+            if not row:
+                continue
             oid, _, name = row.partition(" ")
+            if not name.startswith(REFS):
+                raise unknown_form("for-each-ref")
             parts = name.removeprefix(REFS).split("/")
             if len(parts) == 3 and parts[1] == "heads":
                 found.setdefault(parts[0], {})[parts[2]] = oid
@@ -127,11 +132,14 @@ class Journal:
         return sorted(mine, key=lambda session: (session.events[0].at if session.events else "", session.id))
 
 
+@reads("log")
 def _events(output: bytes) -> list[Event]:
     events = []
     for record in filter(None, output.decode("utf-8", "replace").split("\0")):
         head, _, message = record.partition("\n")
         commit, *parents = head.split()
+        if not is_object_id(commit):
+            raise ValueError(commit)
         event = decode(commit, parents, message.rstrip("\n") + "\n")
         if event is not None:
             events.append(event)
@@ -181,7 +189,7 @@ class Writer:
             message,
         ]
         content = "\n".join(head).encode("utf-8", "replace")
-        return self._raw.text("hash-object", "-t", "commit", "-w", "--stdin", data=content)
+        return self._raw.object_id("hash-object", "-t", "commit", "-w", "--stdin", data=content)
 
     def write(self, event: Event, tree: str, seconds: int) -> str:
         """The commit of an event on a snapshot; `event.parents` are its parents. Not yet reachable."""
@@ -206,25 +214,27 @@ class Writer:
                 commands.append(b"update %s\0%s\0%s" % (name.encode(), new.encode(), old.encode()))
         commands += [b"prepare", b"commit"]
         data = b"\0".join(commands) + b"\0"
-        self._move(
-            [name for name, _, _ in updates], "update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=data
-        )
+        names = [name for name, _, _ in updates]
+        answer = self._move(names, "update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=data)
+        if answer.splitlines() != [b"start: ok", b"prepare: ok", b"commit: ok"]:
+            raise unknown_form("update-ref")
 
     def set_current(self, session: str, line: str) -> None:
         """Let this work tree record on that line from now on."""
         self._move([CURRENT], "symbolic-ref", CURRENT, line_ref(session, line))
 
-    def _move(self, names: Sequence[str], *command: str, data: bytes = b"") -> None:
-        """Run a command that moves refs of ours; once more where a killed git has left a lock on one of them."""
+    def _move(self, names: Sequence[str], *command: str, data: bytes = b"") -> bytes:
+        """What a command answers that moves refs of ours; run once more where a killed git has left a lock on one of
+        them."""
         try:
-            self._refs.run(*command, data=data)
+            return self._refs.run(*command, data=data)
         except GitFailed:
             locks = [lock for name in names if os.path.lexists(lock := self._lock_of(name))]
             if not locks:
                 raise
             for lock in locks:
                 break_lock(lock)
-            self._refs.run(*command, data=data)
+            return self._refs.run(*command, data=data)
 
     def _lock_of(self, name: str) -> bytes:
         directory = self._repository.git_dir if name == CURRENT else self._repository.common_dir

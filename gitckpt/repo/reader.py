@@ -4,6 +4,7 @@ nothing."""
 from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.answers import reads
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.repository import discover
 from gitckpt.trajectory.events import BLOCK_KINDS
@@ -101,6 +102,7 @@ def _refs_gone(session: str) -> Damaged:
     )
 
 
+@reads("diff-tree")
 def _read_files(output: bytes, found: dict[str, list[FileChange]]) -> None:
     """Read raw `diff-tree --stdin -z` output: a commit id, then what differs."""
     parts = iter(output.split(b"\0"))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import GitckptError, GitFailed, Refused
+from gitckpt.repo.answers import unknown_form
 from gitckpt.repo.gateway import DISCOVERY_VARIABLES, Git
 
 TYPE_CHECKING = False
@@ -23,6 +24,9 @@ EMPTY_BLOB = {
     "sha1": b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "sha256": b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
 }
+
+
+OBJECT_FORMATS = (b"sha1", b"sha256")
 
 
 def line_ref(session: str, line: str) -> str:
@@ -93,17 +97,17 @@ def discover(cwd: bytes | None = None) -> Repository:
     temporary directory)."""
     cwd = _current_directory() if cwd is None else cwd
     git = Git(cwd, keep=DISCOVERY_VARIABLES)
-    separator = "--is-bare-repository"
-    call = git.start(
-        "rev-parse", separator, "--show-object-format", separator, "--absolute-git-dir", separator, "--git-common-dir",
-        separator, "--show-toplevel", ok=(0, 128),
-    )  # fmt: skip
+    # rev-parse prints an option that it does not know as it is; a path may hold any other line
+    separator = f"--{os.urandom(8).hex()}"
+    questions = ("--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
+    separated = [word for question in questions for word in (separator, question)]
+    call = git.start("rev-parse", "--is-bare-repository", *separated, ok=(0, 128))
     answer = call.wait()
     if call.status:
         raise _refusal(git, answer, call.complaint)
-    parts = answer.split(b"false\n")
-    if len(parts) != 5 or parts[0]:
-        raise GitFailed(f"git rev-parse answered in an unknown form: {answer!r}")
+    parts = answer.split(b"%s\n" % separator.encode())
+    if len(parts) != 5 or parts[0] != b"false\n" or parts[1].strip() not in OBJECT_FORMATS:
+        raise unknown_form("rev-parse")
     object_format, git_dir, common_dir, work_tree = (part.removesuffix(b"\n") for part in parts[1:])
     repository = Repository(
         work_tree,

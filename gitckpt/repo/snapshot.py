@@ -187,7 +187,7 @@ class Snapshotter:
             return self._cache.tree
         try:
             # git sees here whether all that the index names is still there
-            return self._raw.text("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
+            return self._raw.object_id("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
         except GitFailed as error:
             if "invalid object" in str(error):
                 raise ObjectsGone(str(error), WAIT) from error

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.repository import discover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from gitckpt.repo.gateway import Git
 
 #: What a file must hold to be worth reading as protocol: the marker, in ASCII or full width.
 MARKERS = (b"===", "＝＝＝".encode())
@@ -31,13 +34,17 @@ def staged_contents() -> Iterator[tuple[str, bytes]]:
     base = (
         "HEAD"
         if git.succeeds("rev-parse", "-q", "--verify", "HEAD")
-        else git.text("hash-object", "-t", "tree", "--stdin")
+        else git.object_id("hash-object", "-t", "tree", "--stdin")
     )
     command = ("diff-index", "--cached", "-r", "-z", "--no-renames", "--diff-filter=AMT", base)
     fields = split(git.run(*command))
-    for head, path in zip(fields[::2], fields[1::2], strict=True):
-        _, mode, _, oid, _ = head.lstrip(b":").split(b" ")
-        if mode in (b"100644", b"100755") and int(git.text("cat-file", "-s", oid)) <= LARGEST:
+    for _, mode, _, oid, _, path in raw_changes(fields, "diff-index"):
+        if mode in (b"100644", b"100755") and _size(git, oid) <= LARGEST:
             content = git.run("cat-file", "blob", oid)
             if any(marker in content for marker in MARKERS) and b"\0" not in content:
                 yield os.fsdecode(path), content
+
+
+@reads("cat-file -s")
+def _size(git: Git, oid: bytes) -> int:
+    return int(git.text("cat-file", "-s", oid))

@@ -7,6 +7,7 @@ import os
 import re
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.journal import EMPTY_TREE
@@ -76,10 +77,11 @@ def capture(repository: Repository, raw: Git, *, missing_ok: bool, known: Stagin
     staging.forced = split(ignored.wait())
     if staging.unmerged:
         remove_entries(git, {entry[3] for entry in staging.unmerged}, repository.null_oid)
-    staging.tree = git.text("write-tree", *(["--missing-ok"] if missing_ok else []))
+    staging.tree = git.object_id("write-tree", *(["--missing-ok"] if missing_ok else []))
     return staging
 
 
+@reads("ls-files")
 def _unmerged(entry: bytes) -> Unmerged:
     head, _, path = entry.partition(b"\t")
     _, mode, oid, stage = head.split(b" ")
@@ -170,8 +172,7 @@ def _flag_again(git: Git, flags: dict[str, set[bytes]], changed: set[bytes]) -> 
 def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]:
     rows = []
     fields = split(git.run("diff-tree", "-r", "-z", "--no-renames", "--end-of-options", before, after))
-    for head, path in zip(fields[::2], fields[1::2], strict=True):
-        _, mode, _, oid, status = head.lstrip(b":").split(b" ")
+    for _, mode, _, oid, status, path in raw_changes(fields, "diff-tree"):
         rows.append(b"0 %s\t%s\0" % (null, path) if status == b"D" else b"%s %s 0\t%s\0" % (mode, oid, path))
     # removals first: a file may give its name to a directory
     return sorted(rows, key=lambda row: not row.startswith(b"0 "))

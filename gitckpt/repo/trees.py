@@ -6,6 +6,7 @@ import hashlib
 import os
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.answers import object_id, raw_changes, reads
 from gitckpt.repo.checked import safe
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
@@ -53,13 +54,10 @@ def changes(git: Git, before: str, after: str) -> list[Change]:
         output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options", before, after)
     except GitFailed as error:
         raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
-    return list(_changes(split(output)))
-
-
-def _changes(fields: Sequence[bytes]) -> Iterator[Change]:
-    for head, path in zip(fields[::2], fields[1::2], strict=True):
-        old_mode, new_mode, old_oid, new_oid, status = head.lstrip(b":").split(b" ")
-        yield Change(status.decode()[:1], old_mode, new_mode, old_oid, new_oid, safe(path))
+    return [
+        Change(chr(status[0]), old_mode, new_mode, old_oid, new_oid, safe(path))
+        for old_mode, new_mode, old_oid, new_oid, status, path in raw_changes(split(output), "diff-tree")
+    ]
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
@@ -68,11 +66,19 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
         output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
         raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
-    found = {}
+    return {safe(path): (mode, oid) for mode, _, oid, path in _listed(output)}
+
+
+@reads("ls-tree")
+def _listed(output: bytes) -> list[tuple[bytes, bytes, bytes, bytes]]:
+    """Mode, kind, object id and path of each entry."""
+    found = []
     for entry in split(output):
         head, _, path = entry.partition(b"\t")
-        mode, _, oid = head.split(b" ")
-        found[safe(path)] = (mode, oid)
+        mode, kind, oid = head.split(b" ")
+        if kind not in (b"blob", b"commit", b"tree"):
+            raise ValueError(entry)
+        found.append((mode, kind, oid, path))
     return found
 
 
@@ -88,7 +94,12 @@ def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> l
     rename."""
     command = ("diff-tree", "--numstat", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--end-of-options")
     output = git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
-    parts = iter(split(output))
+    return _numstats(split(output))
+
+
+@reads("diff-tree --numstat")
+def _numstats(fields: list[bytes]) -> list[Numstat]:
+    parts = iter(fields)
     return [_numstat(part, parts) for part in parts]
 
 
@@ -107,9 +118,7 @@ def _lines(number: bytes) -> int | None:
 def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
     """The bytes of a file in a snapshot; None where it has none. A symbolic link gives the text of the link."""
     output = git.view(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", commit, "--", path)
-    for entry in split(output):
-        head, _, name = entry.partition(b"\t")
-        _, kind, oid = head.split(b" ")
+    for _, kind, oid, name in _listed(output):
         if name == path and kind == b"blob":
             return git.run("cat-file", "blob", oid)
     return None
@@ -124,10 +133,10 @@ def holds_path(git: Git, tree: str, path: bytes) -> bool:
 def tree_of(git: Git, commit: str) -> str:
     """The tree of a commit. Raises Damaged where either is missing."""
     call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
-    tree = call.wait().decode().strip()
-    if call.status or not tree:
+    answer = call.wait()
+    if call.status or not answer:
         raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "git fsck names what is missing")
-    return tree
+    return object_id(answer, call.words)
 
 
 def with_changes(
@@ -140,7 +149,7 @@ def with_changes(
     rows = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in wanted if c.status != "D"]
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
-    return git.text("write-tree", "--missing-ok")
+    return git.object_id("write-tree", "--missing-ok")
 
 
 def _scratch(repository: Repository, raw: Git, tree: str) -> Git:
@@ -158,7 +167,7 @@ def with_patch_reversed(repository: Repository, raw: Git, base: str, revision: s
     git = _scratch(repository, raw, base)
     call = git.start("apply", "--cached", "--whitespace=nowarn", "-", data=patch, ok=(0, 1, 128))
     call.wait()
-    return git.text("write-tree") if call.status == 0 else None
+    return git.object_id("write-tree") if call.status == 0 else None
 
 
 def check_objects(repository: Repository, raw: Git, oids: Iterable[bytes]) -> None:

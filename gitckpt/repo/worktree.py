@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from gitckpt.config import Settings, read_settings
 from gitckpt.errors import GitFailed, UsageError
+from gitckpt.repo.answers import unknown_form
 from gitckpt.repo.cache import GIT_UMASK
+from gitckpt.repo.gateway import split
 from gitckpt.repo.journal import NOBODY, Journal, Writer
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
@@ -150,7 +152,7 @@ class WorkTree:
         parents = []
         if staging.unmerged:
             rows = [Change.addition(mode, oid, b"%s/%s" % (stage, path)) for mode, oid, stage, path in staging.unmerged]
-            empty = self.raw.text("hash-object", "-t", "tree", "-w", "--stdin")
+            empty = self.raw.object_id("hash-object", "-t", "tree", "-w", "--stdin")
             tree = with_changes(self.repository, self.raw, empty, rows)
             parents = [self.writer.commit(tree, [], "gitckpt: unmerged stages\n", NOBODY, NOBODY)]
         return self.writer.commit(staging.tree, parents, "gitckpt: staging area\n", NOBODY, NOBODY)
@@ -237,6 +239,8 @@ def _flag(document: dict[str, Any], missing: int) -> str:
 
 def _settings(repository: Repository, say: Callable[[str], None] | None) -> Settings:
     output = repository.user_git().run("config", "--list", "-z", "--includes")
+    if any(b"." not in entry.partition(b"\n")[0] for entry in split(output)):
+        raise unknown_form("config --list")
     try:
         return read_settings(repository.work_tree, output, os.environ)
     except UsageError as error:

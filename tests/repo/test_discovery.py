@@ -124,6 +124,36 @@ def test_a_git_directory_elsewhere(home: Path, tmp_path: Path) -> None:
     assert snapshot_files(project.root) == {"a"}
 
 
+@pytest.mark.parametrize("name", ["false", "is false\nfalse", "true\n", "sha1", "  ", "名\n\n--git", '"\\', "-C"])
+def test_a_git_directory_of_any_name(home: Path, tmp_path: Path, name: str) -> None:
+    store = tmp_path / "stores" / name
+    store.parent.mkdir()
+    project = Project.create(tmp_path / "tree")
+    (project.root / ".git").rename(store)
+    # git's own --separate-git-dir does not write such names; its file may hold them all the same
+    (project.root / ".git").symlink_to(store)
+    project.write("a", "a")
+    assert places(project.repository()) == (str(project.root), str(store), str(store), "")
+    assert snapshot_files(project.root) == {"a"}
+
+
+@pytest.mark.parametrize("name", ["false", "with spaces false", "a\nfalse"])
+def test_a_git_directory_that_a_file_names(home: Path, tmp_path: Path, name: str) -> None:
+    project = Project.create(tmp_path / "tree", "--separate-git-dir", str(tmp_path / name))
+    project.write("a", "a")
+    assert places(project.repository())[1] == str(tmp_path / name)
+    project.checkpoint("C1")
+    assert project.find("C1").id == "C1"
+
+
+@pytest.mark.parametrize("name", ["false", "a\nfalse\nb", " "])
+def test_a_work_tree_of_any_name(home: Path, tmp_path: Path, name: str) -> None:
+    project = Project.create(tmp_path / name)
+    project.write("a", "a")
+    assert places(project.repository())[0] == str(tmp_path / name)
+    assert snapshot_files(project.root) == {"a"}
+
+
 def test_a_git_directory_of_another_name_inside_the_work_tree_is_no_content(home: Path, tmp_path: Path) -> None:
     project = Project.create(tmp_path / "tree", "--separate-git-dir", str(tmp_path / "tree" / "store.git"))
     project.write("a", "a")
