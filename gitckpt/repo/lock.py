@@ -103,12 +103,29 @@ PASSING = (b"rules", b"written.", b"sharedindex_")
 OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
 
 
+LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+
+
 def _lock_file(path: bytes) -> int:
     """The lock file, opened; what else may stand there is not followed, and gives way."""
     if not is_plain_file(path):
         clear(path)
-    flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-    return os.open(path, flags, 0o644)
+    try:
+        return os.open(path, LOCK_FLAGS, 0o644)
+    except PermissionError:
+        return _lock_file_made_writable(path)
+
+
+def _lock_file_made_writable(path: bytes) -> int:
+    """The same file and no new one: somebody may hold the lock on it."""
+    try:
+        os.chmod(path, 0o644)
+        return os.open(path, LOCK_FLAGS, 0o644)
+    except OSError as error:
+        raise Refused(
+            f"the lock file {os.fsdecode(path)!r} cannot be opened: {error.strerror}",
+            "it is another user's: let him run gitckpt here, or remove the file while no gitckpt runs",
+        ) from error
 
 
 def _is_left_over(name: bytes) -> bool:

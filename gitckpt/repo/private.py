@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: No line-end conversion, no filter, no keyword, no encoding: this file wins over every .gitattributes.
 ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -eol -crlf\n"
 
+#: How the names begin of the files there that git reads, those of its locks and temporary copies too.
+FILES = (b"HEAD", b"config", b"index", b"sharedindex", b"staging", b"scratch", b"scan.json", b"packed-refs")
+
 HEAD = b"ref: refs/heads/none\n"
 
 CONFIG = """\
@@ -100,6 +103,7 @@ def _make(repository: Repository, settings: Settings) -> None:
     try:
         for directory in (private, private + b"/info", private + b"/refs"):
             _directory(directory)
+        _sweep(private)
         for name, content in (
             (b"HEAD", HEAD),
             (b"config", _config(repository, settings)),
@@ -138,6 +142,21 @@ def _directory(path: bytes) -> None:
     if os.path.islink(path) or not os.path.isdir(path):
         clear(path)
         os.mkdir(path)
+    elif not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        os.chmod(path, 0o755)
+
+
+def _sweep(private: bytes) -> None:
+    """Remove what bears the name of a file of ours and cannot be read as one: git would follow a link, wait for a FIFO,
+    fail at a directory."""
+    with os.scandir(private) as found:
+        strange = [entry.path for entry in found if entry.name.startswith(FILES) and not _is_usable(entry)]
+    for path in strange:
+        clear(path)
+
+
+def _is_usable(entry: os.DirEntry[bytes]) -> bool:
+    return entry.is_file(follow_symlinks=False) and os.access(entry.path, os.R_OK)
 
 
 def clear(path: bytes) -> None:
@@ -157,13 +176,16 @@ def is_plain_file(path: bytes) -> bool:
 
 
 def _file(path: bytes, content: bytes) -> None:
-    if is_plain_file(path):
-        with open(path, "rb") as file:
-            if file.read(len(content) + 1) == content:
-                return
-    else:
+    if not is_plain_file(path) or not os.access(path, os.R_OK):
         clear(path)
+    elif _holds(path, content):
+        return
     write_file(path, content)
+
+
+def _holds(path: bytes, content: bytes) -> bool:
+    with open(path, "rb") as file:
+        return file.read(len(content) + 1) == content
 
 
 def write_file(path: bytes, content: bytes) -> None:
