@@ -113,7 +113,7 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
         elif key == "durable":
             settings.durable = _truth(given[-1])
         elif key == "include":
-            settings.include = tuple(given)
+            settings.include = tuple(include_pattern(pattern, f"git config {name}") for pattern in given)
         elif key == "freeze":
             settings.freeze = choice(given[-1], ("auto", "on", "off"), f"git config {name}")
         elif key == "onretry":
@@ -129,6 +129,30 @@ def choice(value: object, allowed: Sequence[str], where: str) -> str:
     if value not in allowed:
         raise UsageError(f"{where}: {value!r} is none of {', '.join(allowed)}")
     return str(value)
+
+
+def include_pattern(value: object, where: str) -> str:
+    """`value` if it is a pattern of paths in the work tree; else UsageError."""
+    if not isinstance(value, str):
+        raise UsageError(f"{where}: {value!r} is no pattern", "put it into quotes")
+    wrong = _wrong_with_pattern(value)
+    if wrong:
+        raise UsageError(f"{where}: {value!r} {wrong}", "write it as seen from the root: .env, or build/**/*.map")
+    return value
+
+
+def _wrong_with_pattern(pattern: str) -> str:
+    if not pattern.strip():
+        return "is empty, and matches nothing"
+    if any(ord(character) < 32 for character in pattern):
+        return "has a control character in it"
+    if pattern.startswith(("/", "~")):
+        return "is absolute, and patterns are of paths in the work tree"
+    if ".." in pattern.split("/"):
+        return "leads out of the work tree"
+    if ".git" in pattern.lower().split("/"):
+        return "is git's own, which cannot be recorded"
+    return ""
 
 
 def size(value: object, where: str) -> int:

@@ -1,33 +1,32 @@
-"""`.gitckpt.yaml`, validated: an error names the key and its line."""
+"""`.gitckpt.yaml`, validated: an error names the key, its line, and what is wanted there."""
 
 from __future__ import annotations
 
+import difflib
 import os
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from gitckpt.config import size
+from gitckpt.config import include_pattern, size
 from gitckpt.errors import UsageError
 
 #: Bytes of a configuration file; a longer one is something else.
 LARGEST = 64 * 1024
 
+#: Characters of a wrong value that are shown.
+SHOWN = 60
 
-def _bytes_of(value: object) -> int:
-    try:
-        return size(value, "max_file_size")
-    except UsageError as error:
-        raise ValueError(str(error)) from error
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ConfigFile(BaseModel):
-    """The keys of `.gitckpt.yaml`."""
+    """The keys of `.gitckpt.yaml`, and the types of their values."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
-    max_file_size: Annotated[int, BeforeValidator(_bytes_of)] | None = None
+    max_file_size: int | str | None = None
     include: list[str] | None = None
     durable: bool | None = None
     freeze: Literal["auto", "on", "off"] | None = None
@@ -36,37 +35,80 @@ class ConfigFile(BaseModel):
     ignore: list[str] | None = None
 
 
+#: Key → what is wanted, as an error says it.
+WANTED = {
+    "max_file_size": "a size, such as 500K, 100M or 2G",
+    "include": 'a list of patterns, such as [".env", "build/*.map"]',
+    "durable": "true or false",
+    "freeze": "auto, on or off",
+    "on_retry": "fork or restore",
+    "select": "a list of rules, such as [P001, P006]",
+    "ignore": "a list of rules, such as [P001, P006]",
+}
+
+
 def read_file(path: bytes) -> dict[str, Any]:
     """The settings of the file by name, those alone that it gives. Raises UsageError with key and line."""
     name = os.fsdecode(os.path.basename(path))
-    try:
-        with open(path, "rb") as file:
-            text = file.read(LARGEST + 1).decode("utf-8")
-        if len(text) > LARGEST:
-            raise UsageError(f"{name} is longer than {LARGEST} bytes: that is no configuration")
-        node = yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-        given = yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)) or {}
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise UsageError(f"{name} cannot be read: {error}") from error
-    if not isinstance(given, dict):
-        raise UsageError(f"{name}:1: a mapping is wanted, of keys such as `max_file_size: 100M`")
+    given, lines = _parsed(name, _text(path, name))
     # YAML reads the bare words on and off as truth values
     if isinstance(given.get("freeze"), bool):
         given["freeze"] = "on" if given["freeze"] else "off"
     try:
         settings = ConfigFile.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = str(first["loc"][0]) if first["loc"] else ""
-        raise UsageError(f"{name}:{_line(node, key)}: {key}: {first['msg']}") from error
+        key = str(error.errors()[0]["loc"][0])
+        raise _mistake(f"{name}:{lines.get(key, 1)}: {key}", key, given.get(key)) from error
+    if "max_file_size" in settings:
+        settings["max_file_size"] = size(given["max_file_size"], f"{name}:{lines['max_file_size']}: max_file_size")
     if "include" in settings:
-        settings["include"] = tuple(settings["include"])
+        where = f"{name}:{lines['include']}: include"
+        settings["include"] = tuple(include_pattern(pattern, where) for pattern in settings["include"])
     return settings
 
 
-def _line(node: Any, key: str) -> int:
-    """The 1-based line that a key of the top mapping stands on."""
-    for name, _ in getattr(node, "value", None) or []:
-        if str(name.value) == key:
-            return int(name.start_mark.line) + 1
-    return 1
+def _text(path: bytes, name: str) -> str:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"{name} cannot be read: {error.strerror}") from error
+    if len(content) > LARGEST:
+        raise UsageError(f"{name} is longer than {LARGEST} bytes: that is no configuration")
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise UsageError(f"{name}:{line}: this is not UTF-8", "save the file as UTF-8") from error
+
+
+def _parsed(name: str, text: str) -> tuple[dict[str, Any], dict[str, int]]:
+    """The mapping, and the 1-based line that each key stands on."""
+    try:
+        node = yaml.compose(text, Loader=LOADER)
+        given = yaml.load(text, Loader=LOADER) or {}
+    except (ValueError, RecursionError, yaml.YAMLError) as error:
+        raise _not_yaml(name, error) from error
+    if not isinstance(given, dict):
+        raise UsageError(f"{name}:1: a mapping is wanted, of keys such as `max_file_size: 100M`")
+    rows = node.value if node is not None and isinstance(node.value, list) else []
+    lines = {str(key.value): int(key.start_mark.line) + 1 for key, _ in rows}
+    return {str(key): value for key, value in given.items()}, lines
+
+
+def _not_yaml(name: str, error: Exception) -> UsageError:
+    mark, problem = getattr(error, "problem_mark", None), getattr(error, "problem", None)
+    line = f":{mark.line + 1}" if mark is not None else ""
+    why = f": {problem}" if problem else ""
+    return UsageError(f"{name}{line}: this is not YAML{why}", "keys and values stand like `max_file_size: 100M`")
+
+
+def _mistake(where: str, key: str, value: object) -> UsageError:
+    if key in WANTED:
+        shown = repr(value)
+        return UsageError(f"{where}: {shown[:SHOWN]}{'…' * (len(shown) > SHOWN)} is not {WANTED[key]}")
+    near = difflib.get_close_matches(key, WANTED, n=1)
+    return UsageError(
+        f"{where}: there is no such setting",
+        f"did you mean {near[0]}?" if near else f"the settings are {', '.join(WANTED)}",
+    )

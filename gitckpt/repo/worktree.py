@@ -45,7 +45,7 @@ EVENTS_BETWEEN = 100
 class WorkTree:
     """A work tree that is recorded or rolled back.
 
-    With `lenient` a bad `.gitckpt.yaml` is told and left aside: it must not bar the way back. Hold `lock` around
+    With `lenient` bad settings of gitckpt are told and left aside: it must not bar the way back. Hold `lock` around
     everything that takes a snapshot or moves a ref."""
 
     def __init__(
@@ -246,8 +246,9 @@ def _settings(repository: Repository, say: Callable[[str], None] | None) -> Sett
     except UsageError as error:
         if say is None:
             raise
-        say(f"{error}; going on without that file")
-        return read_settings(None, output, os.environ)
+        say(f"{error}; going on without the settings of gitckpt")
+        theirs = [entry for entry in split(output) if not entry.startswith(b"gitckpt.")]
+        return read_settings(None, b"\0".join(theirs), os.environ)
 
 
 def _author(settings: Settings) -> str:

@@ -168,21 +168,26 @@ def test_5_an_event_is_damaged(recorded: Place) -> None:
 
 
 def test_70_a_fault_of_ours_leaves_a_report_without_content(recorded: Place) -> None:
-    recorded.write("secret-name.txt", "secret content\n")
+    recorded.write("secret-名.txt", "secret content\n")
+    recorded.write(os.fsdecode(b"secret-\xff"), "secret content\n")
     recorded.ok("save", "-m", "secret message")
-    answer = recorded.run("diff", "C3", "C4", "--stat", env=odd_answer(recorded, "--numstat"))
+    answer = recorded.process("diff", "C3", "C4", "--stat", env=with_fault(recorded, "unicodedata.east_asian_width"))
     assert (answer.status, answer.out) == (70, "")
     assert answer.err.startswith("gitckpt: this is a fault of gitckpt: ") and "Traceback" not in answer.err
     [report] = [Path(word) for word in answer.err.split() if "gitckpt-fault-" in word]
     text = report.read_text()
-    assert "secret" not in text and "numstat" in text
-    assert text.splitlines()[0].startswith("gitckpt 0.") and text.count("  trees.py:") >= 1
-    assert recorded.run("diff", "C3", "C4", "--json", env=odd_answer(recorded, "diff-tree")).json["exit"] == 70
+    assert "secret" not in text and "east_asian_width" in text
+    assert text.splitlines()[0].startswith("gitckpt 0.") and text.count("  text.py:") >= 1
+    told = recorded.process("diff", "C3", "C4", "--json", env=with_fault(recorded, "binascii.b2a_base64"))
+    assert told.json["exit"] == 70
 
 
-def odd_answer(place: Place, question: str) -> dict[str, str]:
-    """A git that answers one question with words that nobody expects."""
-    return place.before_git(f'case " $* " in *" {question} "*) printf "?"; exit 0;; esac')
+def with_fault(place: Place, function: str) -> dict[str, str]:
+    """An environment in which a function of Python is none, as by an installation that is broken."""
+    site = Path(place.env["HOME"]) / function
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")
+    return place.env | {"PYTHONPATH": str(site)}
 
 
 # -- 141 and the like: whoever reads or writes for us is gone
@@ -243,9 +248,9 @@ WRONG_FILES = {
     "include: '*.log'\n": ".gitckpt.yaml:1: include: ",
     "- a\n- b\n": ".gitckpt.yaml:1: a mapping is wanted",
     "1: 2\n": ".gitckpt.yaml:1: 1: ",
-    "a: [\n": ".gitckpt.yaml cannot be read: ",
-    "[" * 20_000: ".gitckpt.yaml cannot be read: ",
-    "\0": ".gitckpt.yaml cannot be read: ",
+    "a: [\n": ".gitckpt.yaml:2: this is not YAML: ",
+    "[" * 20_000: ".gitckpt.yaml",
+    "\0": ".gitckpt.yaml: this is not YAML",
 }
 
 
@@ -307,3 +312,13 @@ def test_no_configuration_in_a_repository_makes_gitckpt_run_a_command(recorded: 
     for command in (["undo"], ["log"], ["diff", "C1"], ["status"], ["show", "C4"], ["wrap", "--", "true"]):
         recorded.ok(*command)
     assert not (tmp_path / "sprung").exists()
+
+
+def test_a_bad_setting_of_ones_own_stops_recording_and_not_the_way_back(recorded: Place) -> None:
+    recorded.git("config", "gitckpt.include", "/etc/passwd")
+    said = "git config gitckpt.include: '/etc/passwd' is absolute, and patterns are of paths in the work tree"
+    assert recorded.run("save").err.startswith(f"gitckpt: {said}\n")
+    assert recorded.run("save").status == 2
+    answer = recorded.ok("rollback", "C1")
+    assert answer.err.startswith(f"gitckpt: {said}; going on without the settings of gitckpt\n")
+    assert recorded.read("a.txt") == "a at C1\n"

@@ -102,14 +102,32 @@ def test_the_users_own_ignore_file(tmp_path: Path, configured: str, environ: dic
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("max_file_size: huge\n", ".gitckpt.yaml:1: max_file_size: Value error, max_file_size: 'huge' is no size"),
-        ("max_file_size: -1\n", ".gitckpt.yaml:1: max_file_size: Value error, max_file_size: -1 is no size"),
-        ("max_file_size: true\n", ".gitckpt.yaml:1: max_file_size: Value error, max_file_size: True is no size"),
-        ("# a\n\ninclude: x\n", ".gitckpt.yaml:3: include: Input should be a valid list"),
-        ("durable: maybe\n", ".gitckpt.yaml:1: durable: Input should be a valid boolean"),
-        ("freeze: never\n", ".gitckpt.yaml:1: freeze: Input should be 'auto', 'on' or 'off'"),
-        ("durable: true\non_retry: no\n", ".gitckpt.yaml:2: on_retry: Input should be 'fork' or 'restore'"),
-        ("durable: true\ncommand: rm -rf /\n", ".gitckpt.yaml:2: command: Extra inputs are not permitted"),
+        ("max_file_size: huge\n", ".gitckpt.yaml:1: max_file_size: 'huge' is no size"),
+        ("max_file_size: -1\n", ".gitckpt.yaml:1: max_file_size: -1 is no size"),
+        ("max_file_size: true\n", ".gitckpt.yaml:1: max_file_size: True is not a size, such as 500K, 100M or 2G"),
+        (
+            "# a\n\ninclude: x\n",
+            '.gitckpt.yaml:3: include: \'x\' is not a list of patterns, such as [".env", "build/*.map"]',
+        ),
+        ("durable: maybe\n", ".gitckpt.yaml:1: durable: 'maybe' is not true or false"),
+        ("freeze: never\n", ".gitckpt.yaml:1: freeze: 'never' is not auto, on or off"),
+        ("durable: true\non_retry: no\n", ".gitckpt.yaml:2: on_retry: False is not fork or restore"),
+        ("durable: true\ncommand: rm -rf /\n", ".gitckpt.yaml:2: command: there is no such setting"),
+        (
+            "include:\n- a\n- /etc/passwd\n",
+            ".gitckpt.yaml:1: include: '/etc/passwd' is absolute, and patterns are of paths in the work tree",
+        ),
+        ("include: [~/x]\n", ".gitckpt.yaml:1: include: '~/x' is absolute, and patterns are of paths in the work tree"),
+        ("include: [a/../../b]\n", ".gitckpt.yaml:1: include: 'a/../../b' leads out of the work tree"),
+        ("include: ['']\n", ".gitckpt.yaml:1: include: '' is empty, and matches nothing"),
+        ('include: ["a\\0b"]\n', ".gitckpt.yaml:1: include: 'a\\x00b' has a control character in it"),
+        (
+            "include: [a/.Git/config]\n",
+            ".gitckpt.yaml:1: include: 'a/.Git/config' is git's own, which cannot be recorded",
+        ),
+        ("include: [1]\n", '.gitckpt.yaml:1: include: [1] is not a list of patterns, such as [".env", "build/*.map"]'),
+        (f"durable: {'x' * 99}\n", f".gitckpt.yaml:1: durable: '{'x' * 59}… is not true or false"),
+        ("durable: true\nfreeze: [\n", ".gitckpt.yaml:3: this is not YAML: did not find expected node content"),
         ("- a\n", ".gitckpt.yaml:1: a mapping is wanted, of keys such as `max_file_size: 100M`"),
         ("just text\n", ".gitckpt.yaml:1: a mapping is wanted, of keys such as `max_file_size: 100M`"),
     ],
@@ -156,6 +174,7 @@ def test_what_is_no_file(tmp_path: Path, kind: str) -> None:
     [
         ({"gitckpt.maxfilesize": "many"}, "git config gitckpt.maxfilesize: 'many' is no size"),
         ({"gitckpt.freeze": "never"}, "git config gitckpt.freeze: 'never' is none of auto, on, off"),
+        ({"gitckpt.include": ["ok", "../x"]}, "git config gitckpt.include: '../x' leads out of the work tree"),
         ({"gitckpt.onretry": "x"}, "git config gitckpt.onretry: 'x' is none of fork, restore"),
     ],
 )
@@ -223,3 +242,17 @@ def test_settings_of_one_person_reach_a_recording(project: Project, home: Path) 
     project.git("config", "--global", "include.path", str(home / "more"))
     project.write("big", b"x" * 11)
     assert [missing["path"] for missing in project.checkpoint("C1").missing] == ["big"]
+
+
+def test_a_setting_that_is_nearly_one_is_named(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        settings(tmp_path, "inclued: [a]\n")
+    assert caught.value.hint == "did you mean include?"
+
+
+def test_no_wording_of_a_library_reaches_the_person(tmp_path: Path) -> None:
+    for key in ("max_file_size", "include", "durable", "freeze", "on_retry", "select", "ignore", "other"):
+        for value in ("{a: b}", "[[1]]", "2026-11-30", "1.5", "!!binary aGk="):
+            with pytest.raises(UsageError, match=rf"^\.gitckpt\.yaml:2: {key}: ") as caught:
+                settings(tmp_path, f"# first\n{key}: {value}\n")
+            assert "nput" not in str(caught.value)
