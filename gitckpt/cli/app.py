@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gitckpt.cli import agent_commands, edge, render
+from gitckpt.cli import agent_commands, edge, health, render
 from gitckpt.cli.options import (
     DEFAULT_LANGUAGE,
     All,
@@ -348,3 +348,4 @@ def replay(
 
 agent_commands.add_to(app)
 app.command(rich_help_panel="Keep")(prune)
+health.register(app)

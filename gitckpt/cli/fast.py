@@ -1,4 +1,5 @@
-"""The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `record`.
+"""The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `verify`,
+`record`.
 
 The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes
 included, goes to typer, so that the command line stays one."""
@@ -25,6 +26,7 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "--count": ("count", "number"),
     },
     "status": {"--json": ("json", "flag")},
+    "verify": {"--session": ("session", "text"), "--json": ("json", "flag")},
     "record": {
         "--channel": ("channel", "text"),
         "--session": ("session", "text"),
@@ -55,6 +57,10 @@ def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
         from gitckpt.cli.status import status
 
         return status(**options)
+    if name == "verify":
+        from gitckpt.cli.verify import verify
+
+        return verify(**options)
     from gitckpt.cli.record import record
 
     return record(*words, **options)

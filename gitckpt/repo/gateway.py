@@ -90,6 +90,17 @@ def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
         yield os.pread(descriptor, 1 << 30, offset)
 
 
+def _pieces_of_pipe(reader: int, call: Call) -> Iterator[bytes]:
+    poll = select.poll()
+    poll.register(reader, select.POLLIN)
+    while poll.poll(TIME_LIMIT * 1000):
+        piece = os.read(reader, 1 << 16)
+        if not piece:
+            return
+        yield piece
+    raise call.hung(TIME_LIMIT)
+
+
 class Call:
     """A git call under way. `wait()` gives what it printed, or raises GitFailed.
 
@@ -97,12 +108,19 @@ class Call:
     """
 
     def __init__(
-        self, argv: list[str | bytes], cwd: bytes, env: dict[str, str], data: bytes, ok: Collection[int], keep: int = -1
+        self,
+        argv: list[str | bytes],
+        cwd: bytes,
+        env: dict[str, str],
+        data: bytes,
+        ok: Collection[int],
+        keep: int = -1,
+        stdout: int | None = None,
     ) -> None:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
-        stdin = _input(data)
-        given = (stdin, self._stdout, self._stderr, *((keep,) if keep >= 0 else ()))
+        stdin, output = _input(data), self._stdout if stdout is None else stdout
+        given = (stdin, output, self._stderr, *((keep,) if keep >= 0 else ()))
         actions = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(given)]
         try:
             # a session of its own, so that Ctrl-C on the terminal does not end a call in the middle
@@ -117,7 +135,8 @@ class Call:
         os.close(self._stdout)
         os.close(self._stderr)
 
-    def _kill(self) -> None:
+    def kill(self) -> None:
+        """End the call, whose output nobody wants any more."""
         os.kill(self._pid, KILL)
         os.waitpid(self._pid, 0)
         self._abandon()
@@ -130,16 +149,20 @@ class Call:
         try:
             ended = _wait(self._pid, limit)
         except BaseException:
-            self._kill()
+            self.kill()
             raise
         if not ended:
-            self._kill()
-            raise GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped")
+            self.kill()
+            raise self.hung(limit)
         self.status = _exit_status(self._pid)
         output, self.stderr = contents(self._stdout), contents(self._stderr)
         if self.status not in self._ok:
             raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}")
         return output
+
+    def hung(self, limit: float) -> GitFailed:
+        """What is to be raised for a call that was stopped."""
+        return GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped")
 
     @property
     def words(self) -> str:
@@ -235,16 +258,37 @@ class Git:
         """Change variables of this very object, for all who hold it."""
         self._env.update({name: os.fsdecode(value) for name, value in variables.items()})
 
-    def start(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Call:
+    def start(
+        self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,), stdout: int | None = None
+    ) -> Call:
         """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
         argv: list[str | bytes] = ["git", "-C", self.cwd]
         for setting in PINNED + self._config:
             argv += ["-c", setting]
-        return Call(argv + list(arguments), self.cwd, self._env, data, ok, self._kept() if self._kept else -1)
+        keep = self._kept() if self._kept else -1
+        return Call(argv + list(arguments), self.cwd, self._env, data, ok, keep, stdout)
 
     def run(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> bytes:
         """What the call printed. Raises GitFailed unless its exit status is in `ok`."""
         return self.start(*arguments, data=data, ok=ok).wait()
+
+    def stream(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Iterator[bytes]:
+        """What the call prints, piece by piece while it runs: for output that memory should not have to hold.
+
+        Only for what starts no other program, which could keep the pipe open. Raises GitFailed at the end."""
+        reader, writer = os.pipe()
+        try:
+            call = self.start(*arguments, data=data, ok=ok, stdout=writer)
+        finally:
+            os.close(writer)
+        try:
+            yield from _pieces_of_pipe(reader, call)
+        except BaseException:
+            call.kill()
+            raise
+        finally:
+            os.close(reader)
+        call.wait()
 
     def text(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> str:
         """The same as text, without the line end at its end."""

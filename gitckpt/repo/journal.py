@@ -32,6 +32,24 @@ EMPTY_TREE = {
 Lines = dict[str, dict[str, str]]
 
 
+def commit_content(tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> bytes:
+    """A commit object as git holds it."""
+    head = [
+        f"tree {tree}",
+        *(f"parent {p}" for p in parents),
+        f"author {author}",
+        f"committer {committer}",
+        "",
+        message,
+    ]
+    return "\n".join(head).encode("utf-8", "replace")
+
+
+def root_content(object_format: str) -> bytes:
+    """The constant root commit under every session, as git holds it."""
+    return commit_content(EMPTY_TREE[object_format], [], ROOT + "\n", NOBODY, NOBODY)
+
+
 class Journal:
     """Reads what is on record in a repository. Reading creates and changes nothing."""
 
@@ -112,7 +130,7 @@ class Journal:
             output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
             raise Damaged(
-                f"the history of a session cannot be read: {error}", "git fsck names what is missing"
+                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
             ) from error
         return _events(output)
 
@@ -174,21 +192,13 @@ class Writer:
 
     def root(self) -> str:
         """The constant root commit, made anew each time: a gc may have taken it since."""
-        tree = EMPTY_TREE[self._repository.object_format]
         self._raw.run("hash-object", "-t", "tree", "-w", "--stdin")
-        return self.commit(tree, [], ROOT + "\n", NOBODY, NOBODY)
+        content = root_content(self._repository.object_format)
+        return self._raw.text("hash-object", "-t", "commit", "-w", "--stdin", data=content)
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
         """A commit object; the user's configuration, hooks and signing have no say in it."""
-        head = [
-            f"tree {tree}",
-            *(f"parent {p}" for p in parents),
-            f"author {author}",
-            f"committer {committer}",
-            "",
-            message,
-        ]
-        content = "\n".join(head).encode("utf-8", "replace")
+        content = commit_content(tree, parents, message, author, committer)
         return self._raw.object_id("hash-object", "-t", "commit", "-w", "--stdin", data=content)
 
     def write(self, event: Event, tree: str, seconds: int) -> str:

@@ -90,7 +90,9 @@ class Reader:
             try:
                 output = self.git.run("diff-tree", "--stdin", "-r", "-z", "--no-renames", data=data)
             except GitFailed as error:
-                raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
+                raise Damaged(
+                    f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing"
+                ) from error
             _read_files(output, found)
         return found
 

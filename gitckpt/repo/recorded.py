@@ -90,3 +90,13 @@ def recorded_staging(event: Event) -> Staging | None:
         staging.unmerged.append((*entry, b"%d" % checked.stage(stage), checked.path(path)))
     staging.intended = [checked.path(path) for path in _list(record.get("intended"), "intended paths")]
     return staging
+
+
+def check_record(event: Event) -> None:
+    """See that all that the record says can be acted on. Raises Damaged."""
+    for read in (recorded_modes, recorded_umask, recorded_empty, recorded_missing, recorded_git, recorded_staging):
+        read(event)
+    for name in ("opens", "rollback"):
+        for key, value in _mapping(event.document.get(name), name).items():
+            if key in ("session", "line", "at", "operation", "target", "ends", "safety") and not isinstance(value, str):
+                raise Damaged(f"the record of a checkpoint has {ascii(value)[:80]} for {key}")

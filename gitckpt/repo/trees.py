@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from gitckpt.errors import Damaged, GitFailed
@@ -10,6 +9,7 @@ from gitckpt.repo.answers import object_id, raw_changes, reads
 from gitckpt.repo.checked import safe
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
+from gitckpt.repo.objects import read_objects
 from gitckpt.repo.staging import remove_entries
 
 TYPE_CHECKING = False
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
     Numstat = tuple[int | None, int | None, bytes, bytes | None]
-
-#: Bytes of objects that are read and checked at a time.
-BATCH = 64 * 1024 * 1024
 
 
 class Change:
@@ -53,7 +50,7 @@ def changes(git: Git, before: str, after: str) -> list[Change]:
     try:
         output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options", before, after)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
     return [
         Change(chr(status[0]), old_mode, new_mode, old_oid, new_oid, safe(path))
         for old_mode, new_mode, old_oid, new_oid, status, path in raw_changes(split(output), "diff-tree")
@@ -65,7 +62,7 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     try:
         output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "git fsck names what is missing") from error
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
     return {safe(path): (mode, oid) for mode, _, oid, path in _listed(output)}
 
 
@@ -135,7 +132,7 @@ def tree_of(git: Git, commit: str) -> str:
     call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
     answer = call.wait()
     if call.status or not answer:
-        raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "git fsck names what is missing")
+        raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "gitckpt verify names what is missing")
     return object_id(answer, call.words)
 
 
@@ -176,57 +173,9 @@ def check_objects(repository: Repository, raw: Git, oids: Iterable[bytes]) -> No
 
     Git itself does not look: a loose object with other bytes in it would be checked out in silence.
     """
-    wanted = sorted(set(oids))
-    for batch in _batches(wanted, _sizes(raw, wanted)):
-        output = raw.run("cat-file", "--batch", "--buffer", data=b"\n".join(batch) + b"\n", ok=(0, 128))
-        _check(batch, output, "sha256" if repository.object_format == "sha256" else "sha1")
-
-
-def _sizes(raw: Git, oids: list[bytes]) -> list[int]:
-    if not oids:
-        return []
-    data = b"\n".join(oids) + b"\n"
-    call = raw.start("cat-file", "--batch-check=%(objectsize)", "--buffer", data=data, ok=(0, 128))
-    sizes = call.wait().split(b"\n")[:-1]
-    for oid, size in zip(oids, sizes, strict=False):
-        if not size.isdigit():
-            raise _missing(oid)
-    if len(sizes) < len(oids):
-        raise _missing(oids[len(sizes)])
-    return [int(size) for size in sizes]
-
-
-def _missing(oid: bytes) -> Damaged:
-    return Damaged(
-        f"object {oid.decode()} of the checkpoint is missing or damaged",
-        "nothing was changed; git fsck names all that is missing",
-    )
-
-
-def _batches(oids: list[bytes], sizes: list[int]) -> Iterator[list[bytes]]:
-    batch: list[bytes] = []
-    total = 0
-    for oid, size in zip(oids, sizes, strict=True):
-        if batch and total + size > BATCH:
-            yield batch
-            batch, total = [], 0
-        batch.append(oid)
-        total += size
-    if batch:
-        yield batch
-
-
-def _check(oids: list[bytes], output: bytes, algorithm: str) -> None:
-    view, position = memoryview(output), 0
-    for oid in oids:
-        line_end = output.find(b"\n", position)
-        parts = output[position:line_end].split(b" ") if line_end >= 0 else []
-        if len(parts) != 3 or parts[0] != oid:
-            raise _missing(oid)
-        size = int(parts[2])
-        content = view[line_end + 1 : line_end + 1 + size]
-        digest = hashlib.new(algorithm, b"%s %d\0" % (parts[1], size), usedforsecurity=False)
-        digest.update(content)
-        if digest.hexdigest().encode() != oid:
-            raise _missing(oid)
-        position = line_end + 1 + size + 1
+    for found in read_objects(raw, repository.object_format, sorted(set(oids))):
+        if found.fault:
+            raise Damaged(
+                f"object {found.oid.decode()} of the checkpoint is missing or damaged",
+                "nothing was changed; gitckpt verify names what is missing, and the checkpoints that are whole",
+            )

@@ -247,6 +247,35 @@ class StatusDocument(_Document):
     interrupted: str | None
 
 
+class WholenessDocument(_Document):
+    """One session that was verified."""
+
+    id: str
+    whole: list[str] = Field(description="Events that suffer from nothing, as <session>/C6.")
+    affected: list[str] = Field(description="Events that suffer from damage.")
+
+
+class IntegrityFindingDocument(_Document):
+    """One thing that is wrong with the record."""
+
+    check: Literal["object", "line", "number", "ref", "message", "parents", "current", "tag", "interrupted", "final"]
+    level: Literal["damage", "notice"] = Field(description="Damage exits with 5, a notice alone with 1.")
+    message: str
+    help: str = Field(description="The command that helps.")
+    affected: list[str]
+
+
+class VerifyDocument(_Document):
+    """`gitckpt verify --json`."""
+
+    schema_: Literal["gitckpt.verify/1"] = Field(alias="schema")
+    whole: bool
+    objects: int = Field(ge=0, description="How many were read and compared with their names.")
+    sessions: list[WholenessDocument]
+    findings: list[IntegrityFindingDocument] = Field(description="Damage first.")
+    newer: list[str] = Field(description="Events of a newer format: only their files were looked at.")
+
+
 #: Name to model: what stands under `schema`, and the entry of a log for `show`, which says nothing under `schema`.
 MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.event/1": EventDocument,
@@ -262,6 +291,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.sessions/1": SessionsDocument,
     "gitckpt.prune/1": PruneDocument,
     "gitckpt.status/1": StatusDocument,
+    "gitckpt.verify/1": VerifyDocument,
 }
 
 

@@ -345,6 +345,26 @@ def start(room: Path, setting: Setting) -> list[Row]:
     return rows
 
 
+def verify(room: Path, setting: Setting) -> list[Row]:
+    """Integrity of many checkpoints of two edits each, against git's own look at the same objects."""
+    where = project(room / "verify", setting.files, setting)
+    tree, running = recorder(where)
+    editor = Editor(where)
+    for number in range(setting.events // 10):
+        editor.edit(2, step=1 + number % 50)
+        running.save(f"step {number}")
+    tree.close()
+    rows = []
+    for what in ("loose", "packed"):
+        if what == "packed":
+            git(where, "repack", "-qad")
+        pair = compare(
+            setting.rounds, lambda: run(GITCKPT, "verify", where=where), lambda: git(where, "fsck", "--no-dangling")
+        )
+        rows.append(Row("verify", f"{setting.events // 10:,} checkpoints, {what}", *pair, 2.0, "git fsck"))
+    return rows
+
+
 ROWS = {
     "snap-small": snap_small,
     "snap-large": snap_large,
@@ -354,6 +374,7 @@ ROWS = {
     "back": back,
     "log": log,
     "start": start,
+    "verify": verify,
 }
 
 

@@ -217,7 +217,7 @@ def test_a_missing_event_is_damage(project: Project) -> None:
     path.unlink()
     with pytest.raises(Damaged) as caught:
         Journal(project.repository()).session("work")
-    assert caught.value.hint == "git fsck names what is missing"
+    assert caught.value.hint == "gitckpt verify names what is missing"
 
 
 def test_refs_that_somebody_deleted_are_missed(project: Project) -> None:

@@ -1,0 +1,28 @@
+"""The commands that look whether all is well, as typer reads them."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitckpt.cli import edge
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Give an app these commands."""
+    for command in (verify,):
+        app.command(rich_help_panel="Check")(command)
+
+
+def verify(
+    session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None, json: Json = False
+) -> None:
+    """Whether all that is on record is whole: refs, lines, messages, tags, and every object by its content.
+
+    Exits with 5 where history is damaged, with 1 where there is only something to look at."""
+    from gitckpt.cli.verify import verify as command
+
+    raise typer.Exit(edge.run(lambda: command(session=session, json=json), json=json))

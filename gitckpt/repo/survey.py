@@ -1,0 +1,179 @@
+"""All refs and commits that are on record in a repository, read with nothing trusted.
+
+A command that goes through history ends where it is damaged; this goes on, and says what is whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+
+from gitckpt.errors import Damaged
+from gitckpt.repo.journal import root_content
+from gitckpt.repo.message import decode
+from gitckpt.repo.objects import read_objects
+from gitckpt.repo.recorded import check_record
+from gitckpt.repo.repository import CURRENT, REFS
+from gitckpt.trajectory.events import FORMAT
+from gitckpt.trajectory.record import NOT_OURS, Finding, Record
+from gitckpt.trajectory.remedies import DAMAGED, IN_A_PACK
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+
+#: What git says of a ref whose file does not hold the name of an object.
+BROKEN = re.compile(r"^warning: ignoring (?:broken|dangling symref) ref (refs/gitckpt/\S+)", re.MULTILINE)
+
+#: Who commits an event; other commits are the user's, and are not walked.
+COMMITTER = "gitckpt <gitckpt@localhost> "
+
+
+class Commit:
+    """A commit as it stands in its object."""
+
+    __slots__ = ("is_ours", "message", "parents", "tree")
+
+    def __init__(self, content: bytes) -> None:
+        head, _, message = content.partition(b"\n\n")
+        rows = [row.partition(" ") for row in head.decode("utf-8", "replace").split("\n")]
+        self.tree = next((value for name, _, value in rows if name == "tree"), "")
+        self.parents = tuple(value for name, _, value in rows if name == "parent")
+        self.is_ours = any(name == "committer" and value.startswith(COMMITTER) for name, _, value in rows)
+        self.message = message.decode("utf-8", "replace").rstrip("\n") + "\n"
+
+
+class Survey:
+    """What refs and commits say, read with nothing trusted: the `record`, and what is `strange` among the refs.
+
+    `commits` are all that were read, by id, and `faults` say of the others why they are none."""
+
+    def __init__(self, repository: Repository, session: str | None = None) -> None:
+        self._repository, self._git, self._session = repository, repository.git, session
+        self._root = _name(root_content(repository.object_format), repository.object_format)
+        self.commits: dict[str, Commit] = {}
+        self.faults: dict[str, str] = {}
+        self.strange: list[Finding] = []
+        self._broken: list[str] = []
+        self.record = self._read()
+
+    # -- refs
+
+    def _read(self) -> Record:
+        lines, tags = self._refs()
+        tips = [tip for refs in (*lines.values(), *tags.values()) for tip in refs.values()]
+        self._walk(tips)
+        events = self._events(tips)
+        unread = {event.commit: why for event in events.values() if (why := _why_unread(event))}
+        return Record(self._root, lines, tags, events, self.faults, unread, self._broken, self._current())
+
+    def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
+        """Lines and tags by session; what else stands below our refs is told."""
+        call = self._git.start("for-each-ref", "--format=%(objectname) %(refname) %(symref)", REFS)
+        rows = call.wait().decode("utf-8", "surrogateescape").splitlines()
+        found: dict[str, dict[str, dict[str, str]]] = {"heads": {}, "tags": {}}
+        for oid, name, symref in (row.split(" ", 2) for row in rows):
+            session, kind, *names = [*name.removeprefix(REFS).split("/")[:4], ""]
+            if not self._is_asked_for(session):
+                continue
+            if symref or kind not in found or len(names) != 2:
+                self.strange.append(_strange(name, f"points to {symref}" if symref else "is none of gitckpt's"))
+            else:
+                found[kind].setdefault(session, {})[names[0]] = oid
+        broken = BROKEN.findall(call.stderr.decode("utf-8", "surrogateescape"))
+        self._broken = [name for name in broken if self._is_asked_for(name.removeprefix(REFS).split("/")[0])]
+        return found["heads"], found["tags"]
+
+    def _is_asked_for(self, session: str) -> bool:
+        return self._session in (None, session)
+
+    def _current(self) -> dict[str, tuple[str, str] | str]:
+        """What each work tree records on."""
+        found: dict[str, tuple[str, str] | str] = {}
+        for worktree in self._worktrees():
+            ref = f"worktrees/{worktree}/{CURRENT}" if worktree else f"main-worktree/{CURRENT}"
+            call = self._git.start("symbolic-ref", "-q", ref, ok=(0, 1, 128))
+            name = call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
+            parts = name.removeprefix(REFS).split("/")
+            if name.startswith(REFS) and len(parts) == 3 and parts[1] == "heads":
+                found[worktree] = (parts[0], parts[2])
+            elif name or self._git.succeeds("rev-parse", "-q", "--verify", ref):
+                found[worktree] = name
+        return {w: c for w, c in found.items() if self._session is None or c[0] == self._session}
+
+    def _worktrees(self) -> list[str]:
+        """The main work tree, "", and the linked ones by name."""
+        try:
+            return ["", *sorted(map(os.fsdecode, os.listdir(os.path.join(self._repository.common_dir, b"worktrees"))))]
+        except OSError:
+            return [""]
+
+    # -- commits
+
+    def _walk(self, tips: Iterable[str]) -> None:
+        """Read the commits along first parents from these down to the root. Git's own walk tells which they are; where
+        it ends at damage, we go on behind."""
+        pending = set(tips)
+        while pending:
+            listed = self._git.run(
+                "rev-list", "--first-parent", "--stdin", data="\n".join(sorted(pending)).encode() + b"\n", ok=(0, 128)
+            )
+            fresh = dict.fromkeys([*listed.decode().split(), *sorted(pending)])
+            self.take(oid for oid in fresh if oid not in self.commits and oid not in self.faults)
+            parents = {parent for oid in fresh if (commit := self.commits.get(oid)) for parent in commit.parents[:1]}
+            pending = parents - set(self.commits) - set(self.faults)
+
+    def take(self, oids: Iterable[str]) -> None:
+        """Read these commits into `commits`, or find out why not."""
+        for found in read_objects(self._git, self._repository.object_format, [oid.encode() for oid in oids]):
+            oid = found.oid.decode()
+            if found.fault or found.kind != b"commit":
+                self.faults[oid] = exact_fault(self._repository, oid, found.fault) if found.fault else "no commit"
+            else:
+                self.commits[oid] = Commit(bytes(found.content))
+
+    def _events(self, tips: Iterable[str]) -> dict[str, Event]:
+        """The events that can be reached from the tips through commits that are whole and ours."""
+        events: dict[str, Event] = {}
+        for tip in tips:
+            here = tip
+            while here not in events and here != self._root and (commit := self.commits.get(here)):
+                event = decode(here, commit.parents, commit.message) if commit.is_ours else None
+                if event is None:
+                    self.faults[here] = NOT_OURS
+                    break
+                events[here] = event
+                here = event.parent
+        return events
+
+
+def _name(commit: bytes, object_format: str) -> str:
+    digest = hashlib.new(object_format, b"commit %d\0" % len(commit), usedforsecurity=False)
+    digest.update(commit)
+    return digest.hexdigest()
+
+
+def exact_fault(repository: Repository, oid: str, fault: str) -> str:
+    """The fault of an object, told apart: git calls one missing whose file is there and cannot be unpacked."""
+    path = os.path.join(repository.objects_dir, os.fsencode(f"{oid[:2]}/{oid[2:]}"))
+    if os.path.lexists(path):
+        return DAMAGED
+    return IN_A_PACK if fault == DAMAGED else fault
+
+
+def _strange(name: str, why: str) -> Finding:
+    return Finding("ref", "notice", f"{name} {why}", f"git update-ref --no-deref -d {name} removes it")
+
+
+def _why_unread(event: Event) -> str:
+    """Why the document of an event cannot be used; "" where it can, or where a newer version has to judge it."""
+    if event.kind == "unreadable" or event.format > FORMAT:
+        return ""
+    try:
+        check_record(event)
+    except Damaged as error:
+        return str(error)
+    return ""
