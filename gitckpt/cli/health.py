@@ -13,7 +13,7 @@ Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 def register(app: typer.Typer) -> None:
     """Give an app these commands."""
-    for command in (verify,):
+    for command in (verify, doctor):
         app.command(rich_help_panel="Check")(command)
 
 
@@ -26,3 +26,12 @@ def verify(
     from gitckpt.cli.verify import verify as command
 
     raise typer.Exit(edge.run(lambda: command(session=session, json=json), json=json))
+
+
+def doctor(json: Json = False) -> None:
+    """What is installed, what is unsafe, what is slow, what was left behind; and the command that mends each.
+
+    Works outside of a repository too. Exits with 1 where something needs mending."""
+    from gitckpt.cli.doctor import doctor as command
+
+    raise typer.Exit(edge.run(lambda: command(json=json), json=json))

@@ -276,6 +276,23 @@ class VerifyDocument(_Document):
     newer: list[str] = Field(description="Events of a newer format: only their files were looked at.")
 
 
+class RemarkDocument(_Document):
+    """What one check of doctor has to say."""
+
+    check: str
+    level: Literal["ok", "note", "mend"] = Field(description="A single mend exits with 1.")
+    message: str
+    help: str = Field(description='The command that mends it; "" where nothing needs mending.')
+
+
+class DoctorDocument(_Document):
+    """`gitckpt doctor --json`."""
+
+    schema_: Literal["gitckpt.doctor/1"] = Field(alias="schema")
+    healthy: bool
+    checks: list[RemarkDocument]
+
+
 #: Name to model: what stands under `schema`, and the entry of a log for `show`, which says nothing under `schema`.
 MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.event/1": EventDocument,
@@ -292,6 +309,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.prune/1": PruneDocument,
     "gitckpt.status/1": StatusDocument,
     "gitckpt.verify/1": VerifyDocument,
+    "gitckpt.doctor/1": DoctorDocument,
 }
 
 

@@ -1,0 +1,1 @@
+"""What `gitckpt doctor` looks at: one function and one row of `CHECKS` for each."""

@@ -1,0 +1,114 @@
+"""What was left behind: locks, rollbacks half done, sessions of agents that are dead, a clock that jumped."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+from gitckpt.doctor.patient import Patient, Remark, in_repository, shown
+from gitckpt.repo.head import OPERATIONS
+from gitckpt.repo.journal import Journal
+from gitckpt.trajectory.events import FORMAT
+from gitckpt.wishes import operations_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.session import Session
+
+#: Seconds after which a lock that no process has open is nobody's.
+OLD_LOCK = 60.0
+
+#: Seconds by which clocks of one machine may differ.
+SKEW = 120.0
+
+
+@in_repository
+def locks(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Lock files of git whose owner is dead. Ours need no look: the system lets go of them."""
+    for path in sorted(_locks(repository)):
+        try:
+            age = time.time() - os.lstat(path).st_mtime
+        except FileNotFoundError:
+            continue
+        if age > OLD_LOCK and not _is_open(path):
+            minutes = f"{age / 60:,.0f} min old, and no process has it open"
+            yield Remark("mend", f"a lock of git was left behind: {os.fsdecode(path)} ({minutes})", f"rm {shown(path)}")
+
+
+def _locks(repository: Repository) -> Iterator[bytes]:
+    for directory in {repository.git_dir, repository.common_dir}:
+        yield from (os.path.join(directory, n) for n in os.listdir(directory) if n.endswith(b".lock"))
+    for above, _, names in os.walk(os.path.join(repository.common_dir, b"refs")):
+        yield from (os.path.join(above, name) for name in names if name.endswith(b".lock"))
+
+
+def _is_open(path: bytes) -> bool:
+    """Whether a process that we may look at has the file open."""
+    wanted = os.fsdecode(os.path.realpath(path))
+    for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
+        try:
+            if any(os.readlink(f"/proc/{pid}/fd/{number}") == wanted for number in os.listdir(f"/proc/{pid}/fd")):
+                return True
+        except OSError:
+            continue
+    return False
+
+
+@in_repository
+def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Rollbacks that did not come to their end, and operations of git under way."""
+    event = operations_of(Journal(repository))[0].interrupted
+    if event is not None:
+        message = f"a rollback to {event.document['rollback'].get('target_ref')} was interrupted"
+        help = "gitckpt rollback --continue finishes it, gitckpt rollback --abort takes it back"
+        yield Remark("mend", message, help)
+    for name, files in OPERATIONS:
+        if any(os.path.lexists(os.path.join(repository.git_dir, os.fsencode(file))) for file in files):
+            yield Remark("note", f"a {name} of git is under way", "git status says how to go on")
+            return
+
+
+@in_repository
+def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Sessions whose agent is dead and that nobody has ended."""
+    found = Journal(repository).sessions()
+    for session in found:
+        pid = _agent(session)
+        if session.is_open and pid and not _is_alive(pid):
+            message = f"session {session.id} was left open by an agent that is dead (pid {pid})"
+            yield Remark("note", message, f"gitckpt log --session {session.id} shows how far it came")
+    if found:
+        events = sum(len(session.events) for session in found)
+        yield Remark("ok", f"on record here: sessions {len(found):,}, events {events:,}")
+
+
+def _agent(session: Session) -> int:
+    """The process that opened a session; 0 where that is not known."""
+    for event in session.events[:1]:
+        if event.kind == "start" and event.format <= FORMAT:
+            pid = (event.document.get("agent") or {}).get("pid")
+            return pid if isinstance(pid, int) and 0 < pid < 1 << 31 else 0
+    return 0
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+@in_repository
+def clock(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Events of the future: the clock was put back, or that of another machine is ahead."""
+    newest = max((event.at for session in Journal(repository).sessions() for event in session.events), default="")
+    now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + SKEW))
+    if newest[:19] > now:
+        message = f"the newest event is of {newest[:19]}Z, which is still to come: sessions may be listed out of order"
+        yield Remark("mend", message, "date -u shows the clock; set it right")
