@@ -15,6 +15,12 @@ def main() -> int:
 
         sys.stdout.write(f"gitckpt {__version__}\n")
         return 0
+    from gitckpt.cli import edge
+
+    return edge.run(lambda: _run(arguments), json="--json" in arguments)
+
+
+def _run(arguments: list[str]) -> int:
     from gitckpt.cli.fast import run_fast
 
     # a shell that asks what may follow gives no arguments; they are in the environment

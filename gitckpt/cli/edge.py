@@ -31,9 +31,9 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        fault = _no_room(error) if _is_refusal(error) else _fault(error)
-        _tell(fault, json)
-        return fault.exit_status
+        told = _no_room(error) if _is_refusal(error) else _fault(error)
+        _tell(told, json)
+        return told.exit_status
 
 
 def _tell(error: GitckptError, json: bool) -> None:
@@ -75,22 +75,6 @@ def _silence() -> None:
 
 
 def _fault(error: Exception) -> GitckptError:
-    """A fault of ours, with a report that holds code places only: no values, no content, no names of files."""
-    import tempfile
-    import traceback
+    from gitckpt.cli.fault import fault
 
-    from gitckpt import __version__
-
-    frames = traceback.extract_tb(error.__traceback__)
-    lines = [f"gitckpt {__version__}, Python {sys.version.split()[0]}, {sys.platform}", type(error).__name__]
-    lines += [f"  {os.path.basename(f.filename)}:{f.lineno} in {f.name}: {f.line}" for f in frames]
-    try:
-        with tempfile.NamedTemporaryFile("w", prefix="gitckpt-fault-", suffix=".txt", delete=False) as report:
-            report.write("\n".join(lines) + "\n")
-        place = f"a report without any of your content is in {report.name}"
-    except OSError:
-        place = "; ".join(lines)
-    return GitckptError(
-        f"this is a fault of gitckpt: {type(error).__name__}: {error}\n{place}",
-        "please report it with that file; nothing was lost: `gitckpt log` shows what is on record",
-    )
+    return fault(error, sys.argv[1:])
