@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from gitckpt.cli import render
+from gitckpt.errors import Damaged
 from gitckpt.repo.reader import Reader
 from gitckpt.trajectory.session import Session
 
@@ -33,7 +34,8 @@ def log(
         return _log_of_commit(reader, commit, graph=graph, stat=stat, fold=not events, json=json)
     sessions = _sessions(reader, session, all, count if not (graph or json) else None)
     if json:
-        return _print_json(reader, sessions, None if all else sessions[0].id if sessions else None, count)
+        _print_json(reader, sessions, None if all else sessions[0].id if sessions else None, count)
+        return _told_losses(reader, sessions, count)
     if not sessions:
         render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
         return 0
@@ -42,7 +44,7 @@ def log(
             render.out([""])
         last = None if count is None else _last(shown, count)
         _print_text(reader, shown, last, graph=graph, stat=stat, fold=not events)
-    return 0
+    return _told_losses(reader, sessions, count)
 
 
 def _log_of_commit(reader: Reader, commit: str, *, graph: bool, stat: bool, fold: bool, json: bool) -> int:
@@ -50,9 +52,23 @@ def _log_of_commit(reader: Reader, commit: str, *, graph: bool, stat: bool, fold
 
     session, events = led_to(reader, commit)
     if json:
-        return _print_events(reader, [session], session.id, events)
-    _print_text(reader, session, events, graph=graph, stat=stat, fold=fold)
+        _print_events(reader, [session], session.id, events)
+    else:
+        _print_text(reader, session, events, graph=graph, stat=stat, fold=fold)
     return 0
+
+
+def _told_losses(reader: Reader, sessions: Sequence[Session], count: int | None) -> int:
+    """Say which refs somebody has deleted; the exit status."""
+    lost = [f"{s.lost} events of session {s.id} are gone" for s in sessions if count is None and s.lost]
+    current = reader.journal.current()
+    if current and any(s.id == current[0] and current[1] not in s.lines for s in sessions):
+        lost.append(f"line {current[1]} of session {current[0]}, which was being recorded here, is gone")
+    for what in lost:
+        render.say(f"{what}: somebody deleted or moved a ref")
+    if lost:
+        render.say("  → gitckpt verify names what is missing, and the command that helps")
+    return Damaged.exit_status if lost else 0
 
 
 def _sessions(reader: Reader, id: str | None, everything: bool, count: int | None) -> list[Session]:
@@ -74,20 +90,18 @@ def _last(session: Session, count: int | None) -> Sequence[Event]:
     return session.events if count is None else session.events[-count:] if count else []
 
 
-def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: int | None) -> int:
-    return _print_events(
-        reader, sessions, id, sorted((e for s in sessions for e in _last(s, count)), key=lambda e: (e.at, e.seq))
-    )
+def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: int | None) -> None:
+    events = sorted((e for s in sessions for e in _last(s, count)), key=lambda e: (e.at, e.seq))
+    _print_events(reader, sessions, id, events)
 
 
-def _print_events(reader: Reader, sessions: list[Session], id: str | None, events: list[Event]) -> int:
+def _print_events(reader: Reader, sessions: list[Session], id: str | None, events: list[Event]) -> None:
     from gitckpt.views.event_json import event_json, log_document
 
     by_commit = {event.commit: event for session in sessions for event in session.events}
     files = reader.files(events, sessions)
     rows = [event_json(e, parent=by_commit.get(e.parent), files=files[e.commit]) for e in events]
     render.json(log_document(rows, id))
-    return 0
 
 
 def _print_text(

@@ -50,6 +50,14 @@ class Session:
         """How many events the session has, of which not all need be here."""
         return max((event.seq for event in self.events), default=0)
 
+    @property
+    def lost(self) -> int:
+        """How many events are gone, as the numbers of the others tell; for a session of which all that there is was
+        read."""
+        numbers = {event.seq for event in self.events if event.session == self.id}
+        unreadable = sum(event.kind == "unreadable" for event in self.events)
+        return max(max(numbers, default=0) - len(numbers) - unreadable, 0)
+
     def add(self, event: Event) -> None:
         """Take up the event that was just published at the tip of its line."""
         self.events.append(event)

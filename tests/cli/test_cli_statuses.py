@@ -138,6 +138,25 @@ def test_5_refs_of_the_current_session_were_deleted_and_there_are_older_ones(rec
     assert recorded.ok("log", "--session", "run").out.startswith("session run ")
 
 
+def test_5_a_line_was_deleted_and_others_are_left(recorded: Place) -> None:
+    recorded.ok("record", "--session", "run", stdin=retry("C2") + checkpoint("3"))
+    recorded.git("update-ref", "-d", "refs/gitckpt/run/heads/main")
+    for command in (["log"], ["log", "--graph"], ["log", "--all"], ["log", "--json"]):
+        answer = recorded.run(*command)
+        assert (command, answer.status, answer.err) == (
+            command,
+            5,
+            "gitckpt: 2 events of session run are gone: somebody deleted or moved a ref\n"
+            "gitckpt:   → gitckpt verify names what is missing, and the command that helps\n",
+        )
+        assert "C2" in answer.out and "R1" not in answer.out
+    delete_refs(recorded, "refs/gitckpt/run/heads/retry-2")
+    recorded.git("update-ref", "refs/gitckpt/run/heads/main", "refs/gitckpt/run/tags/C2")
+    assert recorded.run("log", "-n", "1").err.startswith(
+        "gitckpt: line retry-2 of session run, which was being recorded here, is gone: somebody deleted or moved a ref\n"
+    )
+
+
 def destroy(place: Place, object_id: str) -> None:
     path = place.path / ".git" / "objects" / object_id[:2] / object_id[2:]
     path.chmod(0o644)
