@@ -60,7 +60,7 @@ def _is_open(path: bytes) -> bool:
 @in_repository
 def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
     """Rollbacks that did not come to their end, and operations of git under way."""
-    event = operations_of(Journal(repository))[0].interrupted
+    event = operations_of(Journal(repository)).interrupted
     if event is not None:
         message = f"a rollback to {event.document['rollback'].get('target_ref')} was interrupted"
         help = "gitckpt rollback --continue finishes it, gitckpt rollback --abort takes it back"
