@@ -37,7 +37,7 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def template_place(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str], zygote: Zygote) -> Place:
-    """A repository with one commit."""
+    """A repository with one commit. What is recorded in it need not outlive the machine, so nothing waits for the disk."""
     path = tmp_path_factory.mktemp("template") / "work"
     path.mkdir()
     place = Place(path, environment, zygote)
@@ -45,6 +45,7 @@ def template_place(tmp_path_factory: pytest.TempPathFactory, environment: dict[s
     place.write("src/b.txt", "b as committed\n")
     place.write(".gitignore", "*.log\n")
     place.git("init", "-q", "--template=")
+    place.git("config", "gitckpt.durable", "false")
     place.git("add", "-A")
     dates = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "1700000000 +0000")
     place.git("commit", "-q", "-m", "first", env=dates)
