@@ -46,7 +46,7 @@ def read_text(text: str | bytes, *, keep_all: bool = False) -> tuple[list[Block]
     see.
     """
     reader = BlockReader(keep_all=keep_all)
-    blocks = reader.feed(_encoded(text) if isinstance(text, str) else text) + reader.close()
+    blocks = reader.feed(encoded(text) if isinstance(text, str) else text) + reader.close()
     return blocks, reader.take_diagnostics()
 
 
@@ -153,7 +153,7 @@ def _number(id: str | None) -> int:
     return int(id[1:]) if id and re.fullmatch(r"C[0-9]+", id) else -1
 
 
-def _encoded(text: str) -> bytes:
+def encoded(text: str) -> bytes:
     """The text in UTF-8; pairs of surrogates as the characters that they mean, lone ones as U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 

@@ -1,0 +1,12 @@
+"""Channels: from what one agent client prints, stores or tells its hooks to the agent's own words and tool boundaries.
+
+    table        all clients; which one a command runs, and what its flags make it print
+    command      a command line, seen through `env`, `npx`, `node` and their like
+    stream       bytes → blocks and boundaries
+    signals      what a channel tells
+    spoken       words → blocks, each once
+    json_lines, lookup, pending    reading JSON that anybody may have written
+    claude, codex, gemini, qwen, opencode, cline, copilot, pi, aider, mini    a file per client
+
+Nothing here runs anything, writes anything, or knows of git. Adding a client is one file and one row of the table.
+"""

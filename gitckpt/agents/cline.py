@@ -1,0 +1,99 @@
+"""Cline: the events of `cline --json`, and the message file of a session."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.hook import read_cline_hook
+from gitckpt.agents.lookup import at, paths, rows, text, word
+from gitckpt.agents.pending import PendingCalls
+from gitckpt.agents.session_file import SessionFile
+from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+
+
+class ClineEvents:
+    """`cline --json`. Texts have no id: they are numbered within the iteration that they are said in."""
+
+    def __init__(self) -> None:
+        self._iteration = ""
+        self._texts = 0
+        self._calls = PendingCalls()
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        if event.get("parentAgentId"):
+            return
+        match event.get("type"):
+            case "hook_event" if event.get("hookEventName") == "agent_start":
+                yield Opened(text(event, "taskId"))
+            case "agent_event":
+                yield from self._told(event.get("event"))
+            case "run_result":
+                yield Closed(text(event, "finishReason"))
+
+    def _told(self, event: Any) -> Iterator[Signal]:
+        match text(event, "type"), text(event, "contentType"):
+            case "iteration_start", _:
+                self._iteration, self._texts = word(event, "iteration"), 0
+            case "content_start", "text":
+                yield self._said(event, whole=False)
+            case "content_end", "text":
+                yield self._said(event, whole=True)
+                self._texts += 1
+            case "content_start", "tool":
+                called = paths(at(event, "input"))
+                yield self._calls.begin(text(event, "toolCallId"), text(event, "toolName"), called)
+            case "content_end", "tool":
+                yield self._calls.end(text(event, "toolCallId"), text(event, "toolName"), failed=_failed(event))
+            case "done", _:
+                yield Boundary("turn", failed=at(event, "reason") != "completed")
+
+    def _said(self, event: Any, *, whole: bool) -> Said:
+        return Said(text(event, "text"), f"{self._iteration}.{self._texts}", whole)
+
+
+def _failed(event: Any) -> bool:
+    return bool(at(event, "error")) or any(row.get("success") is False for row in rows(event, "output"))
+
+
+def messages(document: dict[str, Any]) -> Iterator[Signal]:
+    """All that `~/.cline/data/sessions/ID/ID.messages.json` holds; the file is written anew each time."""
+    for message in rows(document, "messages"):
+        if message.get("role") != "assistant":
+            continue
+        for part in rows(message, "content"):
+            if part.get("type") == "text":
+                yield Said(text(part, "text"), _id(message, text(part, "text")), whole=True)
+            elif part.get("type") == "tool_use":
+                yield Boundary("before", text(part, "name"), text(part, "id"), paths=paths(part.get("input")))
+
+
+def _id(message: dict[str, Any], words: str) -> str:
+    """A message that has no id is named by its words, which stay while others before it go."""
+    return word(message, "id") or hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """A prompt on the command line prints."""
+    if arguments.has("--json"):
+        return ALL_EVENTS
+    if terminal and (arguments.has("-i", "--interactive") or not arguments.words):
+        return screen("cline --json …")
+    return ALL_TEXT
+
+
+CLINE = Agent(
+    name="cline",
+    programs=("cline",),
+    packages=("cline",),
+    mode=mode,
+    events=ClineEvents,
+    session=SessionFile(
+        "document", lambda: messages,
+        lambda where: f"{where.home}/.cline/data/sessions/{where.session}/{where.session}.messages.json",
+    ),
+    hook=read_cline_hook,
+)  # fmt: skip

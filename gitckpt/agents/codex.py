@@ -1,0 +1,98 @@
+"""Codex: the events of `codex exec --json`, and the rollout file of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.hook import read_shell_hook
+from gitckpt.agents.lookup import at, rows, shortened, text, word
+from gitckpt.agents.pending import PendingCalls
+from gitckpt.agents.session_file import SessionFile
+from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+
+#: Items that are tools at work.
+_TOOLS: Final = ("command_execution", "file_change", "mcp_tool_call", "web_search")
+
+
+class CodexEvents:
+    """`codex exec --json`."""
+
+    def __init__(self) -> None:
+        self._calls = PendingCalls()
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        match event.get("type"):
+            case "thread.started":
+                yield Opened(text(event, "thread_id"))
+            case "item.started" if at(event, "item", "type") in _TOOLS:
+                item = event["item"]
+                yield self._calls.begin(text(item, "id"), _tool(item), _changed(item))
+            case "item.completed":
+                yield from self._completed(event.get("item"))
+            case "turn.completed":
+                yield Boundary("turn")
+            case "turn.failed":
+                yield Boundary("turn", failed=True)
+
+    def _completed(self, item: Any) -> Iterator[Signal]:
+        if at(item, "type") == "agent_message":
+            yield Said(text(item, "text"), text(item, "id"), whole=True)
+        elif at(item, "type") in _TOOLS:
+            failed = at(item, "status") == "failed" or at(item, "exit_code") not in (None, 0)
+            yield self._calls.end(text(item, "id"), _tool(item), failed=failed, paths=_changed(item))
+
+
+def _tool(item: Any) -> str:
+    named = [text(item, "server"), text(item, "tool")]
+    return ".".join(filter(None, named)) or text(item, "type")
+
+
+def _changed(item: Any) -> tuple[str, ...]:
+    return shortened(text(change, "path") for change in rows(item, "changes"))
+
+
+class CodexRollout:
+    """Lines of `~/.codex/sessions/…/rollout-….jsonl`."""
+
+    def __init__(self) -> None:
+        self._calls = PendingCalls()
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        payload = event.get("payload")
+        if event.get("type") == "session_meta":
+            yield Opened(text(payload, "id"), cwd=text(payload, "cwd"))
+        if event.get("type") != "response_item":
+            return
+        kind, call = text(payload, "type"), text(payload, "call_id")
+        if kind == "message" and at(payload, "role") == "assistant":
+            message = text(payload, "id") or word(event, "timestamp")
+            for content in rows(payload, "content"):
+                yield Said(text(content, "text"), message, whole=True)
+        elif kind in ("function_call", "custom_tool_call", "local_shell_call"):
+            yield self._calls.begin(call, text(payload, "name") or kind)
+        elif kind in ("function_call_output", "custom_tool_call_output"):
+            yield self._calls.end(call)
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """`codex exec` prints; its standard error holds the prompt and what tools print besides, and is not read."""
+    if not set(arguments.words) & {"exec", "e"}:
+        return screen("codex exec --json")
+    if arguments.has("--json", "--experimental-json"):
+        return ALL_EVENTS
+    return Mode(loss=LAST_ONLY, remedy="codex exec --json")
+
+
+CODEX = Agent(
+    name="codex",
+    programs=("codex",),
+    packages=("@openai/codex",),
+    mode=mode,
+    events=CodexEvents,
+    # the name of a rollout file begins with its time: only the client can tell it
+    session=SessionFile("lines", CodexRollout),
+    hook=read_shell_hook,
+)

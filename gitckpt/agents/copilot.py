@@ -1,0 +1,63 @@
+"""Copilot CLI: its JSON events, which the file of a session holds as well."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.hook import read_copilot_hook
+from gitckpt.agents.lookup import at, paths, text
+from gitckpt.agents.pending import PendingCalls
+from gitckpt.agents.session_file import SessionFile
+from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+
+
+class CopilotEvents:
+    """`copilot --output-format json`. The session's id comes last; the ids of its messages are unique without it."""
+
+    def __init__(self) -> None:
+        self._calls = PendingCalls()
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        told = event.get("data")
+        if at(told, "parentToolCallId"):  # a subagent's
+            return
+        match event.get("type"):
+            case "session.start":
+                yield Opened(text(told, "sessionId"), text(told, "selectedModel"), text(told, "context", "cwd"))
+            case "assistant.message_delta":
+                yield Said(text(told, "deltaContent"), text(told, "messageId"), whole=False)
+            case "assistant.message":
+                yield Said(text(told, "content"), text(told, "messageId"), whole=True)
+            case "tool.execution_start":
+                called = paths(at(told, "arguments"))
+                yield self._calls.begin(text(told, "toolCallId"), text(told, "toolName"), called)
+            case "tool.execution_complete":
+                yield self._calls.end(text(told, "toolCallId"), failed=at(told, "success") is False)
+            case "result":
+                yield Boundary("turn", failed=at(event, "exitCode") != 0)
+                yield Closed()
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """`-p` prints, all messages as they come."""
+    if arguments.value("--output-format") == "json":
+        return ALL_EVENTS
+    if arguments.has("-p", "--prompt") or not terminal:
+        return ALL_TEXT
+    return screen("copilot -p … --output-format json")
+
+
+COPILOT = Agent(
+    name="copilot",
+    programs=("copilot",),
+    packages=("@github/copilot",),
+    mode=mode,
+    events=CopilotEvents,
+    session=SessionFile(
+        "lines", CopilotEvents, lambda where: f"{where.home}/.copilot/session-state/{where.session}/events.jsonl"
+    ),
+    hook=read_copilot_hook,
+)

@@ -1,0 +1,83 @@
+"""Gemini CLI: its stream-json, and the chat file of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.hook import read_shell_hook
+from gitckpt.agents.lookup import at, paths, rows, text, word
+from gitckpt.agents.pending import PendingCalls
+from gitckpt.agents.session_file import SessionFile
+from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+
+
+class GeminiEvents:
+    """`gemini -o stream-json`: messages come in pieces only, and have no id; one ends where another event comes."""
+
+    def __init__(self) -> None:
+        self._message = ""
+        self._messages = 0
+        self._calls = PendingCalls()
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        if event.get("type") == "message" and event.get("role") == "assistant":
+            yield self._said(event)
+            return
+        self._message = ""
+        match event.get("type"):
+            case "init":
+                yield Opened(text(event, "session_id"), text(event, "model"))
+            case "tool_use":
+                called = paths(event.get("parameters"))
+                yield self._calls.begin(text(event, "tool_id"), text(event, "tool_name"), called)
+            case "tool_result":
+                yield self._calls.end(text(event, "tool_id"), failed=event.get("status") != "success")
+            case "result":
+                yield Boundary("turn", failed=event.get("status") != "success")
+
+    def _said(self, event: dict[str, Any]) -> Said:
+        """The time of its first piece names a message; it is the same wherever reading begins."""
+        if not self._message:
+            self._messages += 1
+            self._message = word(event, "timestamp") or str(self._messages)
+        return Said(text(event, "content"), self._message, whole=event.get("delta") is not True)
+
+
+def chat(event: dict[str, Any]) -> Iterator[Signal]:
+    """One line of `~/.gemini/tmp/…/chats/session-….jsonl`. A message stands there twice, before and after its tools."""
+    if session := text(event, "sessionId"):
+        yield Opened(session)
+    if event.get("type") != "gemini":
+        return
+    words = text(event, "content") or "".join(text(part, "text") for part in rows(event, "content"))
+    yield Said(words, text(event, "id"), whole=True)
+    for call in rows(event, "toolCalls"):
+        yield Boundary("before", text(call, "name"), text(call, "id"), paths=paths(at(call, "args")))
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """`-p` prints, all messages as they come."""
+    output = arguments.value("-o", "--output-format")
+    if output == "stream-json":
+        return ALL_EVENTS
+    if output == "json":
+        loss = "it prints its last message only, in a JSON document: NO block is recorded"
+        return Mode(loss=loss, remedy="-o stream-json", streams=())
+    if arguments.has("-p", "--prompt") or not terminal:
+        return ALL_TEXT
+    return screen("gemini -p … -o stream-json")
+
+
+GEMINI = Agent(
+    name="gemini",
+    programs=("gemini",),
+    packages=("@google/gemini-cli",),
+    mode=mode,
+    events=GeminiEvents,
+    # the name of a chat file begins with its time: only the client can tell it
+    session=SessionFile("lines", lambda: chat),
+    hook=read_shell_hook,
+)

@@ -1,0 +1,115 @@
+"""What a client tells a hook, read: whose session it is, and which boundary was reached."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from gitckpt.agents.lookup import at, paths, text
+from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+
+
+class Hooked(NamedTuple):
+    """One call of a hook. `transcript` is the path of the client's session file, "" where the payload names none.
+
+    What `signals` says of the agent's words is its last message alone, and of that message no id.
+    """
+
+    event: str
+    session: str
+    cwd: str
+    transcript: str
+    signals: tuple[Signal, ...]
+
+
+#: Payload and name of the event, where the hook was told it → the call. Never raises, whatever the payload.
+ReadHook = Callable[[dict[str, Any], str], Hooked]
+
+#: Events of the hooks that Claude Code, Codex, Gemini and Qwen share, by the names that each gives them.
+_SHELL: Final = {
+    "SessionStart": "opened", "SessionEnd": "closed",
+    "PreToolUse": "before", "BeforeTool": "before",
+    "PostToolUse": "after", "PostToolUseFailure": "after", "AfterTool": "after",
+    "Stop": "turn", "StopFailure": "turn", "AfterAgent": "turn", "Interrupt": "turn",
+}  # fmt: skip
+
+_FAILURES: Final = ("PostToolUseFailure", "StopFailure", "Interrupt")
+
+
+def read_shell_hook(payload: dict[str, Any], event: str = "") -> Hooked:
+    """A hook of Claude Code, Codex, Gemini or Qwen, and Codex's `notify`."""
+    if payload.get("type") == "agent-turn-complete":
+        return _notified(payload)
+    event = text(payload, "hook_event_name") or event
+    kind = _SHELL.get(event, "")
+    call = text(payload, "tool_call_id") or text(payload, "tool_use_id")
+    failed = event in _FAILURES or bool(at(payload, "tool_response", "error"))
+    session, cwd = text(payload, "session_id"), text(payload, "cwd")
+    signals = _signals(
+        kind, Opened(session, text(payload, "model"), cwd), text(payload, "reason"),
+        # what a subagent said is nobody's own words
+        "" if payload.get("agent_id") else text(payload, "last_assistant_message"),
+        (text(payload, "tool_name"), call, failed, paths(payload.get("tool_input"))),
+    )  # fmt: skip
+    return Hooked(event, session, cwd, text(payload, "transcript_path"), signals)
+
+
+def _notified(payload: dict[str, Any]) -> Hooked:
+    session, cwd = text(payload, "thread-id"), text(payload, "cwd")
+    signals = _signals("turn", Opened(session), "", text(payload, "last-assistant-message"), ("", "", False, ()))
+    return Hooked("notify", session, cwd, "", signals)
+
+
+#: Events of Cline's hooks, as the payload names them.
+_CLINE: Final = {"agent_start": "opened", "tool_call": "before", "tool_result": "after", "agent_end": "turn"}
+
+
+def read_cline_hook(payload: dict[str, Any], event: str = "") -> Hooked:
+    """A hook of Cline."""
+    name = text(payload, "hookName")
+    told = payload.get("tool_call") or payload.get("tool_result")
+    failed = at(payload, "postToolUse", "success") is False
+    session, cwd = text(payload, "taskId"), text(payload, "workspaceInfo", "rootPath")
+    signals = _signals(
+        "" if payload.get("parent_agent_id") else _CLINE.get(name, ""), Opened(session, cwd=cwd), "",
+        text(payload, "turn", "outputText"),
+        (text(told, "name"), text(told, "id"), failed, paths(at(told, "input"))),
+    )  # fmt: skip
+    return Hooked(event or name, session, cwd, "", signals)
+
+
+#: Events of Copilot's hooks.
+_COPILOT: Final = {
+    "sessionStart": "opened", "sessionEnd": "closed", "preToolUse": "before", "postToolUse": "after",
+    "postToolUseFailure": "after", "agentStop": "turn",
+}  # fmt: skip
+
+
+def read_copilot_hook(payload: dict[str, Any], event: str) -> Hooked:
+    """A hook of Copilot, whose payload does not name its event."""
+    result = text(payload, "toolResult", "resultType")
+    failed = event == "postToolUseFailure" or result not in ("", "success")
+    session, cwd = text(payload, "sessionId"), text(payload, "cwd")
+    signals = _signals(
+        _COPILOT.get(event, ""), Opened(session, cwd=cwd), text(payload, "reason"), "",
+        (text(payload, "toolName"), "", failed, paths(payload.get("toolArgs"))),
+    )  # fmt: skip
+    return Hooked(event, session, cwd, text(payload, "transcriptPath"), signals)
+
+
+def _signals(
+    kind: str, opened: Opened, reason: str, last: str, call: tuple[str, str, bool, tuple[str, ...]]
+) -> tuple[Signal, ...]:
+    """The signals of an event of this kind. Each begins with the session that it belongs to."""
+    tool, id, failed, files = call
+    match kind:
+        case "opened":
+            return (opened,)
+        case "closed":
+            return (opened, Closed(reason))
+        case "before" | "after":
+            return (opened, Boundary("before" if kind == "before" else "after", tool, id, failed, files))
+        case "turn":
+            said = (Said(last, "", whole=True),) if last else ()
+            return (opened, *said, Boundary("turn", failed=failed))
+    return ()

@@ -1,0 +1,62 @@
+"""opencode: the events of `opencode run --format json`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.lookup import at, paths, text
+from gitckpt.agents.session_file import SessionFile
+from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+
+
+class OpencodeEvents:
+    """`opencode run --format json`. The first session that speaks is the agent's own; a subagent has another."""
+
+    def __init__(self) -> None:
+        self._session = ""
+
+    def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
+        session = text(event, "sessionID")
+        if not self._session and session:
+            self._session = session
+            yield Opened(session)
+        if session == self._session:
+            yield from part_signals(event.get("type"), event.get("part"))
+            if event.get("type") == "error":
+                yield Boundary("turn", failed=True)
+
+
+def part_signals(kind: Any, part: Any) -> Iterator[Signal]:
+    """What one part of a message tells. A tool's part comes when the tool has ended."""
+    if kind == "text" and at(part, "synthetic") is not True:
+        yield Said(text(part, "text"), text(part, "messageID") or text(part, "id"), whole=True)
+    elif kind in ("tool_use", "tool") and at(part, "state", "status") in ("completed", "error"):
+        failed = at(part, "state", "status") == "error"
+        called = paths(at(part, "state", "input"))
+        yield Boundary("after", text(part, "tool"), text(part, "callID"), failed, called)
+    elif kind in ("step_finish", "step-finish") and at(part, "reason") == "stop":
+        yield Boundary("turn")
+
+
+def _stored(event: dict[str, Any]) -> Iterator[Signal]:
+    return part_signals(event.get("type"), event.get("part"))
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """`opencode run` prints, each text when it is complete."""
+    if "run" not in arguments.words:
+        return screen("opencode run --format json")
+    return ALL_EVENTS if arguments.value("--format") == "json" else ALL_TEXT
+
+
+OPENCODE = Agent(
+    name="opencode",
+    programs=("opencode",),
+    packages=("opencode-ai",),
+    mode=mode,
+    events=OpencodeEvents,
+    session=SessionFile("database", lambda: _stored, lambda where: f"{where.home}/.local/share/opencode/opencode.db"),
+)

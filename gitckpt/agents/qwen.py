@@ -1,0 +1,57 @@
+"""Qwen Code: its stream-json is Claude Code's; the chat file of a session is its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
+from gitckpt.agents.claude import ClaudeEvents
+from gitckpt.agents.command import Arguments
+from gitckpt.agents.hook import read_shell_hook
+from gitckpt.agents.lookup import paths, rows, text
+from gitckpt.agents.session_file import SessionFile, Whereabouts
+from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+
+
+def chat(event: dict[str, Any]) -> Iterator[Signal]:
+    """One line of `~/.qwen/projects/…/chats/SESSION.jsonl`."""
+    if event.get("isSidechain") or event.get("type") != "assistant":
+        return
+    yield Opened(text(event, "sessionId"), text(event, "model"), text(event, "cwd"))
+    for part in rows(event, "message", "parts"):
+        if part.get("thought") is not True and "text" in part:
+            yield Said(text(part, "text"), text(event, "uuid"), whole=True)
+        call = part.get("functionCall")
+        if isinstance(call, dict):
+            yield Boundary("before", text(call, "name"), text(call, "id"), paths=paths(call.get("args")))
+
+
+def mode(arguments: Arguments, terminal: bool) -> Mode:
+    """`-p` prints; its JSON document holds all messages, and comes at the end."""
+    match arguments.value("-o", "--output-format"):
+        case "stream-json":
+            return ALL_EVENTS
+        case "json":
+            loss = "it prints all messages at the end only: each snapshot will hold the files as they are then"
+            return Mode(events=True, loss=loss, remedy="-o stream-json")
+    if arguments.has("-p", "--prompt") or not terminal:
+        return Mode(loss=LAST_ONLY, remedy="-o stream-json")
+    return screen("qwen -p … -o stream-json")
+
+
+def _project(where: Whereabouts) -> str:
+    folder = re.sub(r"[^A-Za-z0-9]", "-", where.cwd)
+    return f"{where.home}/.qwen/projects/{folder}/chats/{where.session}.jsonl"
+
+
+QWEN = Agent(
+    name="qwen",
+    programs=("qwen",),
+    packages=("@qwen-code/qwen-code",),
+    mode=mode,
+    events=ClaudeEvents,
+    session=SessionFile("lines", lambda: chat, _project),
+    hook=read_shell_hook,
+)

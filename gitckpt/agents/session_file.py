@@ -1,0 +1,127 @@
+"""The files in which clients keep their sessions, read on from where the last reading ended."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from urllib.parse import quote
+
+from gitckpt.agents.json_lines import MAX_LINE
+from gitckpt.agents.lookup import at
+from gitckpt.agents.signals import Lost, Opened, Signal
+from gitckpt.agents.stream import Channel
+
+if TYPE_CHECKING:
+    from gitckpt.agents.stream import Decode
+
+#: Bytes of one read, and of a file that is read whole.
+CHUNK: Final = 1 << 20
+MAX_DOCUMENT: Final = 64 * 1024 * 1024
+
+
+class Whereabouts(NamedTuple):
+    """What the path of a session file is made of: the home directory, that of the run, the client's session id."""
+
+    home: str
+    cwd: str
+    session: str
+
+
+class SessionFile(NamedTuple):
+    """How a client keeps its sessions: as `lines` that are only added to, as a `document` that is written anew each
+    time, or in a `database`. `path` computes where, "" where that cannot be known without being told."""
+
+    form: Literal["lines", "document", "database"]
+    decode: Callable[[], Decode]
+    path: Callable[[Whereabouts], str] = lambda where: ""
+
+
+class Reading(NamedTuple):
+    """What was read, and the `place` to go on from; keep it as it is."""
+
+    signals: tuple[Signal, ...]
+    place: str
+
+
+def read_session(file: SessionFile, path: str, session: str = "", place: str = "") -> Reading:
+    """What a session file holds beyond `place`; all of it where that is "" or the file has become shorter.
+
+    A file that is not there yet, or cannot be read, is a Lost and leaves the place. `session` picks one of a database.
+    """
+    try:
+        match file.form:
+            case "lines":
+                return _read_lines(file, path, place)
+            case "document":
+                return _read_document(file, path, place)
+            case "database":
+                return _read_database(file, path, session, place)
+    except (OSError, sqlite3.Error) as error:
+        return Reading((Lost(f"the session file: {error}"),), place)
+
+
+def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
+    """Whole lines only: what the client is writing just now is read the next time."""
+    channel, signals = Channel(file.decode()), list[Signal]()
+    with open(path, "rb") as lines:
+        offset = int(place) if place.isascii() and place.isdigit() else 0
+        if offset > os.fstat(lines.fileno()).st_size:
+            offset = 0
+        end = lines.seek(offset)
+        while chunk := lines.read(CHUNK):
+            signals += channel.feed(chunk)
+            end = offset + chunk.rfind(b"\n") + 1 if b"\n" in chunk else end
+            offset += len(chunk)
+    return Reading(tuple(signals), str(end))
+
+
+def _read_document(file: SessionFile, path: str, place: str) -> Reading:
+    with open(path, "rb") as document:
+        content = document.read(MAX_DOCUMENT + 1)
+    if len(content) > MAX_DOCUMENT:
+        return Reading((Lost(f"the session file: it is larger than {MAX_DOCUMENT // 1024**2} MiB"),), place)
+    try:
+        value = json.loads(content.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):  # it is being written just now
+        return Reading((Lost("the session file: it is no JSON"),), place)
+    return Reading(tuple(file.decode()(value)) if isinstance(value, dict) else (), "")
+
+
+#: Parts of a session's messages, in the order in which they were said.
+_PARTS: Final = """
+    SELECT part.id, part.message_id, part.data, message.data FROM part JOIN message ON message.id = part.message_id
+    WHERE part.session_id = ? AND part.id > ? AND length(part.data) <= ? AND length(message.data) <= ?
+    ORDER BY part.id
+"""
+
+
+def _read_database(file: SessionFile, path: str, session: str, place: str) -> Reading:
+    """Read-only: nothing of the client's is made, locked or repaired. A part that is being written is not passed."""
+    decode, signals, end = file.decode(), list[Signal]([Opened(session)]), place
+    database = sqlite3.connect(f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True, timeout=1.0)
+    try:
+        for id, message, data, about in database.execute(_PARTS, (session, place, MAX_LINE, MAX_LINE)):
+            part = _parsed(data)
+            if at(part, "type") in ("text", "tool") and not _has_ended(part):
+                break
+            if isinstance(part, dict) and at(_parsed(about), "role") == "assistant":
+                signals += decode({"type": part.get("type"), "part": part | {"id": id, "messageID": message}})
+            end = str(id)
+    finally:
+        database.close()
+    return Reading(tuple(signals), end)
+
+
+def _parsed(data: object) -> object:
+    """The JSON of a cell; None for any other content."""
+    try:
+        return json.loads(data) if isinstance(data, str | bytes) else None
+    except (ValueError, RecursionError):
+        return None
+
+
+def _has_ended(part: object) -> bool:
+    return bool(at(part, "time", "end") or at(part, "state", "time", "end"))
