@@ -6,7 +6,7 @@ import os
 import secrets
 import string
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.protocol.blocks import Block
@@ -15,18 +15,24 @@ from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.session import MAIN, Session
+from gitckpt.trajectory.sources import Sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
+    from gitckpt.trajectory.sources import Source
 
     #: Takes a snapshot; what runs the agent may stop it meanwhile.
     Take = Callable[[Callable[[], Snapshot]], Snapshot]
 
     #: Puts the work tree back to an event, as a RETRY asks; the retry's own event comes first.
     Restore = Callable[["Recorder", Event, Event], Event]
+
+
+#: What comes of writing: an event, or None where there is nothing to write.
+Written = TypeVar("Written")
 
 
 def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
@@ -58,6 +64,8 @@ class Recorder:
         self.tree, self.restore = tree, restore
         self._name, self._alone, self._agent, self._around = name, alone, agent, around
         self._session: Session | None = None
+        self._sources: Sources | None = None
+        self._last: tuple[str, tuple[object, ...]] | None = None
 
     @property
     def session(self) -> Session | None:
@@ -69,15 +77,19 @@ class Recorder:
         with self.tree.lock:
             return self._place() or self.tree.anew(lambda: self._open(self._take()))
 
-    def record(self, block: Block, *, late: bool = False, target: Event | None = None) -> Event:
+    def record(
+        self, block: Block, *, late: bool = False, target: Event | None = None, source: Source | None = None
+    ) -> Event:
         """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded.
 
         `late` says that the agent had gone on before the block was read: the snapshot may hold more than the block
-        tells, and the record says so. `target` is what a RETRY goes back to, where that is known already.
+        tells, and the record says so. `target` is what a RETRY goes back to, where that is known already. `source` goes
+        into the record, for `holds` to find it.
         """
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(block, session)
+            event.source = str(source or "")
             if late:
                 event.document["late"] = True
             if block.kind != "retry":
@@ -86,12 +98,12 @@ class Recorder:
 
         return self._written(write)
 
-    def _written(self, write: Callable[[Snapshot, Session], Event]) -> Event:
+    def _written(self, write: Callable[[Snapshot, Session], Written]) -> Written:
         """Take a snapshot and write an event."""
         with self.tree.lock:
             return self.tree.anew(lambda: self._write(write))
 
-    def _write(self, write: Callable[[Snapshot, Session], Event]) -> Event:
+    def _write(self, write: Callable[[Snapshot, Session], Written]) -> Written:
         """Once more where another process has moved a ref of the session since."""
         snapshot = self._take()
         known = self._session
@@ -127,17 +139,38 @@ class Recorder:
 
         return self._written(write)
 
-    def note(self, kind: str, subject: str, document: Mapping[str, Any]) -> Event:
-        """An event without a block: `end`, `auto`, `note`."""
+    def holds(self, source: Source) -> bool:
+        """Whether a block that was said there is on record in this work tree, in whichever session."""
+        return self._known().holds(str(source))
 
-        def write(snapshot: Snapshot, session: Session) -> Event:
-            line = session.active_line if session.lines else MAIN
-            event = Event(
-                kind=kind, session=session.id, line=line, seq=0, at="", subject=subject, document=dict(document)
-            )
-            return self.append(event, snapshot)
+    def _known(self) -> Sources:
+        if self._sources is None:
+            journal = self.tree.journal
+            events = journal.events(tip for lines in journal.lines().values() for tip in lines.values())
+            here = self.tree.repository.name
+            self._sources = Sources(event.source for event in events if event.worktree == here)
+        return self._sources
+
+    def auto(self, subject: str, document: Mapping[str, Any]) -> Event | None:
+        """An `auto` checkpoint; None where the last event of this recorder holds the same state."""
+
+        def write(snapshot: Snapshot, session: Session) -> Event | None:
+            if self._last == (session.lines.get(session.active_line), _state(snapshot)):
+                return None
+            return self._note("auto", subject, document, snapshot, session)
 
         return self._written(write)
+
+    def note(self, kind: str, subject: str, document: Mapping[str, Any]) -> Event:
+        """An event without a block: `end`, `note`."""
+        return self._written(lambda snapshot, session: self._note(kind, subject, document, snapshot, session))
+
+    def _note(
+        self, kind: str, subject: str, document: Mapping[str, Any], snapshot: Snapshot, session: Session
+    ) -> Event:
+        line = session.active_line if session.lines else MAIN
+        event = Event(kind=kind, session=session.id, line=line, seq=0, at="", subject=subject, document=dict(document))
+        return self.append(event, snapshot)
 
     def append(self, event: Event, snapshot: Snapshot, opened: str = "") -> Event:
         """Publish an event at the tip of its line. The caller holds the lock."""
@@ -147,6 +180,9 @@ class Recorder:
         tags = (event.id,) if event.kind == "checkpoint" and event.id else ()
         self.tree.publish(event, snapshot, lines, tags=tags, opened=opened)
         self._session.add(event)
+        self._last = (event.commit, _state(snapshot))
+        if self._sources is not None:
+            self._sources.add(event.source)
         return event
 
     def _take(self) -> Snapshot:
@@ -221,6 +257,15 @@ class Recorder:
         return self._session
 
 
+def _state(snapshot: Snapshot) -> tuple[object, ...]:
+    """All that a rollback to the snapshot could bring back."""
+    staging = snapshot.staging
+    return (
+        snapshot.tree, snapshot.missing, snapshot.modes, snapshot.empty, snapshot.head.commit, snapshot.head.branch,
+        staging and (staging.tree, staging.unmerged, staging.intended),
+    )  # fmt: skip
+
+
 def new_session_id() -> str:
     """An id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
     alphabet = string.ascii_lowercase + string.digits
@@ -230,15 +275,3 @@ def new_session_id() -> str:
 def agent_record(command: Sequence[str]) -> dict[str, Any]:
     """What is said of an agent in the start of its session."""
     return {"command": [word.encode("utf-8", "replace").decode() for word in command], "pid": os.getpid()}
-
-
-#: What may stand after the footer of a block and is nothing that the agent went on to say.
-FRAME = b"=`*>_~ \t\r\n\xa0"
-
-
-def went_on(chunk: bytes) -> bool:
-    """Whether the agent had said more when this read ended: more than the frame of a block follows its end."""
-    tail = chunk.rpartition(b"END")[2]
-    for sequence in (b"\x1b[0m", b"\x1b[K", b"\x1b[m", "＝".encode()):
-        tail = tail.replace(sequence, b"")
-    return bool(tail.strip(FRAME))

@@ -7,12 +7,17 @@ the end.
 
 from __future__ import annotations
 
+import os
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from gitckpt.agents.signals import Boundary, Lost, Opened
+from gitckpt.agents.spoken import Told
+from gitckpt.agents.table import channel_for
+from gitckpt.agents.wording import boundary_record, boundary_words, lost_words, repeated_words
 from gitckpt.errors import GitckptError
 from gitckpt.process import AgentExit, RunningAgent, run_agent
-from gitckpt.protocol.reader import BlockReader
-from gitckpt.recorder import Recorder, agent_record, went_on
+from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
@@ -21,37 +26,46 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Literal
 
-    from gitckpt.protocol.blocks import Block
+    from gitckpt.agents.stream import Item, Stream
+    from gitckpt.agents.table import Choice
     from gitckpt.repo.snapshot import Snapshot
 
     Say = Callable[[str], None]
 
 
 class Wrapping:
-    """One agent under `wrap`. `say` tells the person; `freeze` is auto, on or off; `on_retry` fork, restore or "" (as
-    configured). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes on in `session`
-    and puts the new start on record there."""
+    """One agent under `wrap`. `say` tells the person; `choice` is how its output is read, by the command if not given;
+    `freeze` is auto, on or off; `on_retry` fork, restore or "" (as configured); `auto` tool, turn, off or "" (turn
+    where the output shows one). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes
+    on in `session` and puts the new start on record there."""
 
     def __init__(
         self,
         command: Sequence[str],
         say: Say,
         *,
+        choice: Choice | None = None,
         freeze: str = "",
         on_retry: str = "",
+        auto: str = "",
         session: str | None = None,
         origin: Mapping[str, Any] | None = None,
         resumed: bool = False,
     ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
-        self._name, self._record_of_agent, self._resumed = session, {**agent_record(command), **(origin or {})}, resumed
+        self._choice = choice or channel_for(command, terminal=os.isatty(0) and os.isatty(1))
+        self._auto = auto or ("turn" if self._choice.mode.events else "off")
+        self._name, self._resumed = session, resumed
+        self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
         self._tree: WorkTree | None = None
         self._recorder: Recorder | None = None
-        self._readers: dict[str, BlockReader] = {}
+        self._streams: dict[str, Stream | None] = {}
         self._agent: RunningAgent | None = None
+        self._client: Opened | None = None
         self._failures: list[str] = []
+        self._lost: Counter[str] = Counter()
         self._ended = False
-        self._late = 0
+        self._late = self._repeated = 0
 
     def run(self, mode: Literal["auto", "pipe", "pty"] = "auto") -> int:
         """Run the agent; the exit status for the shell. Raises AgentNotStarted where the command cannot run."""
@@ -74,6 +88,7 @@ class Wrapping:
             if self._resumed:
                 words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
                 self._recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
+            self._tell_channel()
         except GitckptError as error:
             self._recorder = None
             self._say(f"this run is NOT recorded: {error}")
@@ -81,6 +96,23 @@ class Wrapping:
                 self._say(f"  → {error.hint}")
         except Exception as error:
             self._give_up(error)
+
+    def _client_record(self) -> dict[str, Any]:
+        agent = self._choice.agent
+        return {"client": agent.name, "channel": self._choice.channel} if agent else {}
+
+    def _tell_channel(self) -> None:
+        """Say how the output of a client that is known is read, and what of its words does not come through."""
+        agent, mode = self._choice.agent, self._choice.mode
+        if self._auto != "off" and not mode.events:
+            self._say(f"this output shows no tools and turns: --auto {self._auto} records nothing")
+        if agent is None:
+            return
+        self._say(f"reading {agent.name}'s {'JSON events' if mode.events else 'text'}, --auto {self._auto}")
+        if mode.loss:
+            self._say(f"{agent.name}: {mode.loss}")
+        if mode.remedy:
+            self._say(f"  → {mode.remedy}")
 
     def _answer(self, tree: WorkTree) -> str:
         return self._on_retry or tree.settings.on_retry or "fork"
@@ -96,11 +128,11 @@ class Wrapping:
         if self._recorder is None:
             return
         self._agent = agent
-        reader = self._readers.get(stream)
-        if reader is None:
-            reader = self._readers[stream] = BlockReader()
+        if stream not in self._streams:
+            self._streams[stream] = self._choice.stream(stream)
+        reader = self._streams[stream]
         try:
-            self._record(reader.feed(chunk), went_on(chunk))
+            self._record(reader.feed(chunk) if reader else [])
         except Exception as error:
             self._give_up(error)
 
@@ -110,17 +142,41 @@ class Wrapping:
         what = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
         self._say(f"recording failed ({what}); from here on this run is NOT recorded")
 
-    def _record(self, blocks: Sequence[Block], more: bool) -> None:
-        """Record blocks that one read gave; `more` says that the agent had said something after the last of them."""
+    def _record(self, items: Sequence[Item]) -> None:
+        for item in items:
+            if isinstance(item, Told):
+                self._record_block(item)
+            elif isinstance(item, Boundary):
+                self._record_boundary(item)
+            elif isinstance(item, Lost):
+                self._lost[item.reason] += 1
+            elif isinstance(item, Opened):
+                self._client = item
+
+    def _record_block(self, told: Told) -> None:
         assert self._recorder is not None
-        for place, block in enumerate(blocks):
-            late = more or place < len(blocks) - 1
-            self._late += late
-            try:
-                self._recorder.record(block, late=late)
-            except GitckptError as error:
-                self._failures.append(f"{block.kind} {block.written}".strip())
-                self._say(f"{block.kind} {block.written} is NOT recorded: {error}")
+        block = told.block
+        try:
+            if told.source and self._recorder.holds(told.source):
+                self._repeated += 1
+                return
+            self._late += told.late
+            self._recorder.record(block, late=told.late, source=told.source)
+        except GitckptError as error:
+            self._failures.append(f"{block.kind} {block.written}".strip())
+            self._say(f"{block.kind} {block.written} is NOT recorded: {error}")
+
+    def _record_boundary(self, boundary: Boundary) -> None:
+        """An `auto` checkpoint after a tool or a turn, where it has changed anything."""
+        assert self._recorder is not None
+        wanted = {"tool": ("after", "turn"), "turn": ("turn",)}.get(self._auto, ())
+        if boundary.kind not in wanted:
+            return
+        try:
+            self._recorder.auto(f"auto: {boundary_words(boundary)}", {"boundary": boundary_record(boundary)})
+        except GitckptError as error:
+            self._failures.append(boundary_words(boundary))
+            self._say(f"the state {boundary_words(boundary)} is NOT recorded: {error}")
 
     def _end(self, agent_exit: AgentExit) -> None:
         self._ended = True
@@ -131,44 +187,53 @@ class Wrapping:
         if agent_exit.leftover:
             listed = ", ".join(f"{left.command} (pid {left.pid})" for left in agent_exit.leftover[:5])
             self._say(f"the agent left {len(agent_exit.leftover)} processes running: {listed}")
+        self._tell_losses()
+        if self._recorder is None:
+            self._say("this run, or the end of it, was NOT recorded")
+
+    def _tell_losses(self) -> None:
+        """What is not on record, or not as exactly as it could be."""
         if self._failures:
             self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
+        for line in lost_words(self._lost):
+            self._say(f"{line}; a block in there is NOT recorded")
+        if self._repeated:
+            self._say(repeated_words(self._repeated))
         if self._late:
             self._say(
                 f"{self._late} blocks were read when the agent had gone on already (marked late): their snapshots may "
                 "hold more than they tell; an agent that waits after each block, or a tool hook, makes them exact"
             )
-        if self._recorder is None:
-            self._say("this run, or the end of it, was NOT recorded")
 
     def _record_end(self, agent_exit: AgentExit) -> None:
         if self._recorder is None or self._tree is None:
             return
-        for reader in self._readers.values():
-            self._record(reader.close(), more=False)
-        self._tell_unread()
+        for reader in filter(None, self._streams.values()):
+            self._record(reader.close())
+            self._tell_unread(reader)
         try:
-            self._recorder.note("end", _end_subject(agent_exit), {"agent": _end_record(agent_exit)})
+            self._recorder.note("end", _end_subject(agent_exit), {"agent": _end_record(agent_exit, self._client)})
             self._tree.close()
         except GitckptError as error:
             self._failures.append("the end")
             self._say(f"the end of the run is NOT recorded: {error}")
 
-    def _tell_unread(self) -> None:
-        for reader in self._readers.values():
-            for diagnostic in reader.take_diagnostics():
-                if diagnostic.code == "P003":
-                    self._say(f"line {diagnostic.line} of the output: {diagnostic.message}")
+    def _tell_unread(self, reader: Stream) -> None:
+        for diagnostic in reader.take_diagnostics():
+            if diagnostic.code == "P003":
+                self._say(f"line {diagnostic.line} of {reader.lines}: {diagnostic.message}")
 
 
 def _end_subject(agent_exit: AgentExit) -> str:
     return f"end: exit status {agent_exit.status}" + (f", signal {agent_exit.signal}" if agent_exit.signal else "")
 
 
-def _end_record(agent_exit: AgentExit) -> dict[str, Any]:
+def _end_record(agent_exit: AgentExit, client: Opened | None) -> dict[str, Any]:
     record: dict[str, Any] = {"exit": agent_exit.status}
     if agent_exit.signal:
         record["signal"] = agent_exit.signal
     if agent_exit.leftover:
         record["leftover"] = [{"pid": left.pid, "command": left.command} for left in agent_exit.leftover]
+    if client:
+        record |= {"session": client.session[:200]} | ({"model": client.model[:200]} if client.model else {})
     return record

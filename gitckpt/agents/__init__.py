@@ -3,7 +3,10 @@
     table        all clients; which one a command runs, and what its flags make it print
     command      a command line, seen through `env`, `npx`, `node` and their like
     stream       bytes → blocks and boundaries
-    signals      what a channel tells
+    signals      what a channel tells; wording: the same for a person
+    hook         what a client tells a hook
+    session_file    what a client stores
+    wiring       how a client is given our hooks and tools
     spoken       words → blocks, each once
     json_lines, lookup, pending    reading JSON that anybody may have written
     claude, codex, gemini, qwen, opencode, cline, copilot, pi, aider, mini    a file per client

@@ -13,6 +13,7 @@ from gitckpt.cli.options import (
     DEFAULT_LANGUAGE,
     All,
     AllWorkTrees,
+    Auto,
     Channel,
     ChosenId,
     Directory,
@@ -32,6 +33,7 @@ from gitckpt.cli.options import (
     Sides,
     Task,
     Transcript,
+    WrapChannel,
     WrapRetry,
     WrapTask,
 )  # fmt: skip
@@ -124,7 +126,8 @@ def wrap(
     language: Language = DEFAULT_LANGUAGE,
     freeze: Freeze = "",
     on_retry: WrapRetry = "",
-    channel: Channel = "plain",
+    channel: WrapChannel = "",
+    auto: Auto = "",
     session: SessionName = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages of gitckpt's own.")] = False,
 ) -> None:
@@ -133,8 +136,8 @@ def wrap(
 
     _end(
         lambda: wrapped(
-            command, task=task, language=language, freeze=freeze, on_retry=on_retry, channel=channel, session=session,
-            quiet=quiet,
+            command, task=task, language=language, freeze=freeze, on_retry=on_retry, channel=channel, auto=auto,
+            session=session, quiet=quiet,
         )
     )  # fmt: skip
 

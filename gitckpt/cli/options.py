@@ -19,7 +19,28 @@ NAMES = "C6, 6, C6~1 (the C6 before the newest one), C6@main, SESSION/C6, start,
 Json = Annotated[bool, Option("--json", help="Print one JSON document.")]
 All = Annotated[bool, Option("--all", help="All sessions of this work tree.")]
 AllWorkTrees = Annotated[bool, Option("--all", help="Those of other work trees too.")]
-Channel = Annotated[str, Option("--channel", metavar="plain", help="What the agent's output is.")]
+Channel = Annotated[
+    str,
+    Option("--channel", metavar="NAME", help="What the input is: plain text, or JSON events as of codex, gemini, …"),
+]
+WrapChannel = Annotated[
+    str,
+    Option(
+        "--channel",
+        metavar="NAME",
+        show_default=False,
+        help="What the output is: plain text, or JSON events as of codex, gemini, …; by the command if not given.",
+    ),
+]
+Auto = Annotated[
+    str,
+    Option(
+        "--auto",
+        metavar="tool|turn|off",
+        show_default=False,
+        help="Checkpoints of their own after each tool or turn that changed something; turn where the output shows one.",
+    ),
+]
 Task = Annotated[str, Option("--task", metavar="TEXT", help="What the agent is to do.")]
 SessionName = Annotated[
     str | None,

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import stat
 
+from gitckpt.agents.signals import Lost
+from gitckpt.agents.spoken import Told
+from gitckpt.agents.stream import TextStream
+from gitckpt.agents.wording import lost_words, repeated_words
 from gitckpt.cli import render
 from gitckpt.config import choice
 from gitckpt.errors import GitckptError, UsageError
-from gitckpt.protocol.reader import BlockReader
-from gitckpt.recorder import Recorder, went_on
+from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 
@@ -17,7 +20,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from gitckpt.protocol.blocks import Block, Diagnostic
+    from gitckpt.agents.stream import Item, Stream
+    from gitckpt.protocol.blocks import Diagnostic
 
 CHUNK = 65536
 
@@ -29,28 +33,30 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
     (fork)."""
     from gitckpt.restorer import restore_for_retry
 
-    if channel != "plain":
-        raise UsageError(f"{channel!r} is no channel that record can read", "--channel plain")
+    stream = _stream(channel)
     if on_retry is not None:
         choice(on_retry, ("fork", "restore"), "--on-retry")
     tree = WorkTree(discover(), render.say)
     answer = on_retry or tree.settings.on_retry or "restore"
-    recorder = Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None)
-    reader = BlockReader()
-    failures: list[GitckptError] = []
-    recorded: set[int] = set()
-    is_stream = file == "-" and not stat.S_ISREG(os.fstat(0).st_mode)
+    recording = _Recording(
+        Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None),
+        live=file == "-" and not stat.S_ISREG(os.fstat(0).st_mode),
+    )
     for chunk in _chunks(file):
-        recorded |= _record(recorder, reader.feed(chunk), failures, more=is_stream and went_on(chunk), live=is_stream)
-    recorded |= _record(recorder, reader.close(), failures)
+        recording.take(stream.feed(chunk))
+    recording.take(stream.close())
     tree.close()
-    # a block without a footer is on record, and marked; one of which nothing could be made is not
-    found = reader.take_diagnostics()
-    unread = [d for d in found if d.code == "P003" and d.line not in recorded]
-    _tell([d for d in found if d in unread or d.code == "P004"], failures)
-    if failures:
-        raise failures[0]
-    return 1 if unread else 0
+    return recording.tell(stream.take_diagnostics())
+
+
+def _stream(channel: str) -> Stream:
+    if channel == "plain":
+        return TextStream()
+    from gitckpt.agents.table import channel_named
+
+    stream = channel_named(channel).stream("stdout")
+    assert stream is not None
+    return stream
 
 
 def _chunks(file: str) -> Iterator[bytes]:
@@ -70,23 +76,48 @@ def _chunks(file: str) -> Iterator[bytes]:
             os.close(descriptor)
 
 
-def _record(
-    recorder: Recorder, blocks: list[Block], failures: list[GitckptError], *, more: bool = False, live: bool = False
-) -> set[int]:
-    """Record blocks; the lines that those on record stand on. One that cannot be recorded stops none after it."""
-    recorded = set()
-    for place, block in enumerate(blocks):
+class _Recording:
+    """What becomes of the blocks of one input. `live` says that it is a pipe, whose end is not there yet."""
+
+    def __init__(self, recorder: Recorder, *, live: bool) -> None:
+        self._recorder, self._live = recorder, live
+        self._failures: list[GitckptError] = []
+        self._lines: set[int] = set()
+        self._lost: dict[str, int] = {}
+        self._repeated = 0
+
+    def take(self, items: list[Item]) -> None:
+        """Record the blocks. One that cannot be recorded stops none after it."""
+        for item in items:
+            if isinstance(item, Lost):
+                self._lost[item.reason] = self._lost.get(item.reason, 0) + 1
+            elif isinstance(item, Told):
+                self._record(item)
+
+    def _record(self, told: Told) -> None:
+        block = told.block
         try:
-            recorder.record(block, late=live and (more or place < len(blocks) - 1))
-            recorded.add(block.line)
+            if told.source and self._recorder.holds(told.source):
+                self._repeated += 1
+            else:
+                self._recorder.record(block, late=self._live and told.late, source=told.source)
+            self._lines.add(block.line)
         except GitckptError as error:
             render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")
-            failures.append(error)
-    return recorded
+            self._failures.append(error)
 
-
-def _tell(diagnostics: list[Diagnostic], failures: list[GitckptError]) -> None:
-    for diagnostic in diagnostics:
-        render.say(f"line {diagnostic.line}: {diagnostic.code} {diagnostic.message}")
-    if failures:
-        render.say(f"{len(failures)} blocks are not on record")
+    def tell(self, diagnostics: list[Diagnostic]) -> int:
+        """Tell what is not on record; the exit status. Raises the first error of those that there were."""
+        # a block without a footer is on record, and marked; one of which nothing could be made is not
+        unread = [found for found in diagnostics if found.code == "P003" and found.line not in self._lines]
+        for found in diagnostics:
+            if found in unread or found.code == "P004":
+                render.say(f"line {found.line}: {found.code} {found.message}")
+        for line in lost_words(self._lost):
+            render.say(line)
+        if self._repeated:
+            render.say(repeated_words(self._repeated))
+        if self._failures:
+            render.say(f"{len(self._failures)} blocks are not on record")
+            raise self._failures[0]
+        return 1 if unread or self._lost else 0

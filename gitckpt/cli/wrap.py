@@ -21,21 +21,24 @@ def wrap(
     language: Language = "zh",
     freeze: str = "",
     on_retry: str = "",
-    channel: str = "plain",
+    channel: str = "",
+    auto: str = "",
     session: str | None = None,
     quiet: bool = False,
 ) -> int:
     """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
+    from gitckpt.agents.table import channel_named
     from gitckpt.wrapping import Wrapping
 
     if not command:
         raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
-    if channel != "plain":
-        raise UsageError(f"{channel!r} is no channel that wrap can read", "--channel plain")
+    named = channel_named(channel) if channel else None
     if freeze:
         choice(freeze, ("auto", "on", "off"), "--freeze")
     if on_retry:
         choice(on_retry, ("fork", "restore"), "--on-retry")
+    if auto:
+        choice(auto, ("tool", "turn", "off"), "--auto")
     say = (lambda text: None) if quiet else render.say
     if task is not None and not any(PLACE in word for word in command):
         raise UsageError(
@@ -44,7 +47,10 @@ def wrap(
     # what a resumed run needs to make the command anew
     origin = {} if task is None else {"task": task, "template": command, "language": language}
     filled = command if task is None else filled_in(command, task, "", language)
-    return Wrapping(filled, say, freeze=freeze, on_retry=on_retry, session=session, origin=origin).run()
+    wrapping = Wrapping(
+        filled, say, choice=named, freeze=freeze, on_retry=on_retry, auto=auto, session=session, origin=origin
+    )
+    return wrapping.run()
 
 
 def filled_in(command: list[str], task: str, prior: str, language: Language) -> list[str]:

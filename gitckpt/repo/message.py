@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 #: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is
 #: read.
-HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next")
+HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next", "source")
 
 #: What helps where one record is damaged.
 OTHERS = "gitckpt log shows the others"
@@ -123,7 +123,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
         kind=header["kind"], session=header.get("session", ""), line=header.get("line", ""), seq=int(header["seq"]),
         at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
         worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""),
-        flag=header.get("flag", ""), next=header.get("next", ""),
+        flag=header.get("flag", ""), next=header.get("next", ""), source=header.get("source", ""),
         commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
 

@@ -32,12 +32,13 @@ class Event:
     constant root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands
     there. `id` is canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the
     events of the session from 1. `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message.
-    `next` is the text of the field `next`, or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not
+    `next` is the text of the field `next`, or "". `source` is where the block was said, as `trajectory.sources` writes
+    it, or "" where nobody knows. `flag` is a word of warning for a list (`unterminated`, `2 paths not
     covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
         "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq",
-        "session", "subject", "text", "worktree", "written",
+        "session", "source", "subject", "text", "worktree", "written",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +56,7 @@ class Event:
         phase: str = "",
         next: str = "",
         flag: str = "",
+        source: str = "",
         commit: str = "",
         parents: Sequence[str] = (),
         format: int = FORMAT,
@@ -65,7 +67,7 @@ class Event:
         self.kind, self.session, self.line, self.seq, self.at = kind, session, line, seq, at
         self.id, self.written, self.worktree, self.subject = id, written, worktree, subject
         self.phase, self.next, self.commit, self.parents, self.format = phase, next, commit, tuple(parents), format
-        self.flag, self.text, self._load, self._document = flag, text, load, document
+        self.flag, self.source, self.text, self._load, self._document = flag, source, text, load, document
 
     def __repr__(self) -> str:
         return f"<Event {self.ref} {self.kind} on {self.line} {self.commit[:10]}>"

@@ -163,7 +163,7 @@ def test_recording_changes_nothing_of_the_users(recorded: Place) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--channel", "telepathy"], "'telepathy' is no channel that record can read"),
+        (["--channel", "telepathy"], "'telepathy' is no channel that gitckpt can read"),
         (["--on-retry", "maybe"], "'maybe' is none of fork, restore"),
         (["no-such-file"], "'no-such-file' cannot be read"),
         (["src"], "'src' cannot be read: Is a directory"),

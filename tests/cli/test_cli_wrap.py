@@ -160,7 +160,7 @@ def test_blocks_without_an_end_are_told_at_the_end(place: Place) -> None:
     [
         (["--freeze", "maybe"], "--freeze: 'maybe' is none of auto, on, off"),
         (["--on-retry", "maybe"], "--on-retry: 'maybe' is none of fork, restore"),
-        (["--channel", "telepathy"], "'telepathy' is no channel that wrap can read"),
+        (["--channel", "telepathy"], "'telepathy' is no channel that gitckpt can read"),
         (["--task", "t"], "--task needs a place for the prompt in the command"),
         (["--bogus"], "No such option: --bogus"),
     ],

@@ -1,0 +1,37 @@
+"""What a channel tells, for a person to read and for the record."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from gitckpt.agents.signals import Boundary
+
+#: How many files are named in a line.
+_FEW = 3
+
+
+def boundary_words(boundary: Boundary) -> str:
+    """`after Edit src/app.py`, `after Bash, which failed`, `at the end of a turn`."""
+    if boundary.kind == "turn":
+        return "at the end of a turn" + (" that failed" if boundary.failed else "")
+    more = len(boundary.paths) - _FEW
+    files = ", ".join(boundary.paths[:_FEW]) + (f" and {more} more" if more > 0 else "")
+    named = " ".join(filter(None, (boundary.kind, boundary.tool or "a tool", files)))
+    return named + (", which failed" if boundary.failed else "")
+
+
+def boundary_record(boundary: Boundary) -> dict[str, Any]:
+    """What an event says of the boundary that it was recorded at: kind, tool, call, failed, paths, as far as known."""
+    record = boundary._asdict() | {"paths": list(boundary.paths), "call": boundary.call[:200]}
+    return {name: value for name, value in record.items() if value}
+
+
+def lost_words(lost: Mapping[str, int]) -> list[str]:
+    """A line for each reason why something could not be read, with how many times that was so."""
+    return [f"could not be read: {why}" + (f", {times} times" if times > 1 else "") for why, times in lost.items()]
+
+
+def repeated_words(blocks: int) -> str:
+    """That blocks were read again."""
+    return f"{blocks} {'block was' if blocks == 1 else 'blocks were'} on record already: not recorded again"
