@@ -202,7 +202,7 @@ def test_a_block_without_an_end_names_its_line_among_the_words(place: Place) -> 
 AUTO = (
     OPENED + said(checkpoint("1")) + "await tags/C1\n"
     + ran("echo one >a.txt", "item_2", ("a.txt", "b.txt")) + "await_autos 1\n"
-    + ran("cat a.txt >/dev/null", "item_3")
+    + ran("cat a.txt >/dev/null", "item_3") + said(checkpoint("2"), "item_5") + "await tags/C2\n"
     + ran("echo half >a.txt", "item_4", status="failed") + "await_autos 2\n"
     + "echo three >a.txt\n" + TURN + "await_autos $TURNS\n"
 )  # fmt: skip
@@ -224,7 +224,7 @@ def test_after_each_tool_that_changed_something_there_is_a_checkpoint(place: Pla
     assert contents == ["one\n", "half\n", "three\n"]
     listed = place.ok("log", "--events").out
     for words in ("after file_change a.txt, b.txt", "after file_change, which failed", "at the end of a turn"):
-        assert words in listed, listed
+        assert words in listed
     record = show(place, autos(place)[0]["commit"])
     assert "boundary:\n  kind: after\n  tool: file_change\n  call: item_2\n  paths:\n  - a.txt\n  - b.txt\n" in record
 
