@@ -10,7 +10,8 @@ from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
 
 
 class Hooked(NamedTuple):
-    """One call of a hook. `transcript` is the path of the client's session file, "" where the payload names none.
+    """One call of a hook. `transcript` is the path of the client's session file, "" where the payload names none;
+    `stored` the id that the file goes by, if another than `session`.
 
     What `signals` says of the agent's words is its last message alone, and of that message no id.
     """
@@ -20,6 +21,7 @@ class Hooked(NamedTuple):
     cwd: str
     transcript: str
     signals: tuple[Signal, ...]
+    stored: str = ""
 
 
 #: Payload and name of the event, where the hook was told it → the call. Never raises, whatever the payload.
@@ -75,7 +77,7 @@ def read_cline_hook(payload: dict[str, Any], event: str = "") -> Hooked:
         text(payload, "turn", "outputText"),
         (text(told, "name"), text(told, "id"), failed, paths(at(told, "input"))),
     )  # fmt: skip
-    return Hooked(event or name, session, cwd, "", signals)
+    return Hooked(event or name, session, cwd, "", signals, text(payload, "sessionContext", "rootSessionId"))
 
 
 #: Events of Copilot's hooks.

@@ -1,0 +1,276 @@
+"""Session files, in the shapes that real clients write them: read as far as they are written, and then on from there."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captured import NINE, captured
+from commandline import checkpoint
+
+from gitckpt.agents.agent import Agent
+from gitckpt.agents.session_file import MAX_DOCUMENT, Reading, SessionFile, Whereabouts, read_session
+from gitckpt.agents.signals import Boundary, Lost, Opened, Signal
+from gitckpt.agents.spoken import Spoken
+from gitckpt.agents.table import AGENTS
+
+PROMPT = "After each step print a block like this one:\n" + checkpoint("99")
+
+#: What the agent said in nine messages, as codex printed it.
+TEXTS = [
+    event["item"]["text"]
+    for event in map(json.loads, captured("codex.stream.jsonl").splitlines())
+    if event.get("type") == "item.completed" and event["item"]["type"] == "agent_message"
+]
+
+SESSION, CWD = "4c334b6c-4672-43a6-bf47-6297e15aeb3f", "/home/dev/project"
+
+Row = dict[str, Any]
+
+
+def claude(number: int, said: str) -> list[Row]:
+    base = {"sessionId": SESSION, "cwd": CWD, "isSidechain": False}
+    call = {"type": "tool_use", "id": f"call_{number}", "name": "Bash", "input": {"command": "ls"}}
+    text = {"type": "text", "text": said}
+    answer = {"type": "tool_result", "tool_use_id": f"call_{number}", "content": PROMPT}
+    return [
+        {"type": "api-request", "sessionId": SESSION, "body": json.dumps({"messages": [PROMPT, *TEXTS]})},
+        base | {"type": "assistant", "message": {"id": f"msg_{number}", "role": "assistant", "content": [text]}},
+        base | {"type": "assistant", "message": {"id": f"msg_{number}", "role": "assistant", "content": [call]}},
+        base | {"type": "user", "message": {"role": "user", "content": [answer]}},
+        base | {"type": "assistant", "isSidechain": True, "message": {"id": "side", "content": [{"type": "text", "text": PROMPT}]}},
+    ]  # fmt: skip
+
+
+def codex(number: int, said: str) -> list[Row]:
+    at = f"2026-11-30T03:14:4{number}.000Z"
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": said}]}
+    prompt = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": PROMPT}]}
+    call = {"type": "function_call", "name": "shell", "call_id": f"call_{number}", "arguments": "{}"}
+    answer = {"type": "function_call_output", "call_id": f"call_{number}", "output": PROMPT}
+    head = [{"type": "session_meta", "payload": {"id": SESSION, "cwd": CWD}}] if number == 0 else []
+    rows = [prompt, message, call, answer]
+    event = {"type": "event_msg", "payload": {"type": "agent_message", "message": said}}
+    return [*head, *({"timestamp": at, "type": "response_item", "payload": row} for row in rows), event]
+
+
+def gemini(number: int, said: str) -> list[Row]:
+    message = {"id": f"m{number}", "type": "gemini", "content": said}
+    call = {"id": f"call_{number}", "name": "run_shell_command", "args": {"command": "ls"}, "result": [PROMPT]}
+    head = (
+        [{"sessionId": SESSION, "kind": "main"}, {"id": "u", "type": "user", "content": PROMPT}] if number == 0 else []
+    )
+    return [*head, message, {"$set": {"lastUpdated": "now"}}, message | {"toolCalls": [call]}]
+
+
+def qwen(number: int, said: str) -> list[Row]:
+    base = {"sessionId": SESSION, "cwd": CWD, "uuid": f"u{number}", "model": "m"}
+    call = {"functionCall": {"id": f"call_{number}", "name": "run_shell_command", "args": {"command": "ls"}}}
+    parts = [{"text": PROMPT, "thought": True}, {"text": said}, call]
+    return [
+        base | {"type": "user", "message": {"role": "user", "parts": [{"text": PROMPT}]}},
+        base | {"type": "assistant", "message": {"role": "model", "parts": parts}},
+        base | {"type": "tool_result", "message": {"role": "user", "parts": [{"text": PROMPT}]}},
+    ]
+
+
+def copilot(number: int, said: str) -> list[Row]:
+    head = [{"type": "session.start", "data": {"sessionId": SESSION, "context": {"cwd": CWD}}}] if number == 0 else []
+    return [
+        *head,
+        {"type": "user.message", "data": {"content": PROMPT}},
+        {"type": "assistant.message", "data": {"messageId": f"m{number}", "content": said}},
+        {"type": "tool.execution_start", "data": {"toolCallId": f"call_{number}", "toolName": "bash", "arguments": {}}},
+        {"type": "tool.execution_complete", "data": {"toolCallId": f"call_{number}", "result": {"content": PROMPT}}},
+    ]
+
+
+def pi(number: int, said: str) -> list[Row]:
+    head = [{"type": "session", "version": 3, "id": SESSION, "cwd": CWD}] if number == 0 else []
+    call = {"type": "toolCall", "id": f"call_{number}", "name": "bash", "arguments": {}}
+    message = {
+        "role": "assistant",
+        "timestamp": 1796007390578 + number,
+        "content": [{"type": "text", "text": said}, call],
+    }
+    result = {"role": "toolResult", "content": [{"type": "text", "text": PROMPT}]}
+    return [*head, {"type": "message", "id": f"e{number}", "message": message}, {"type": "message", "message": result}]
+
+
+LINES: dict[str, Callable[[int, str], list[Row]]] = {
+    "claude-code": claude, "codex": codex, "gemini": gemini, "qwen": qwen, "copilot": copilot, "pi": pi,
+}  # fmt: skip
+
+
+def agent(name: str) -> Agent:
+    return next(agent for agent in AGENTS if agent.name == name)
+
+
+def file_of(name: str) -> SessionFile:
+    file = agent(name).session
+    assert file is not None
+    return file
+
+
+def blocks(name: str, *signals: Signal) -> list[str]:
+    spoken = Spoken(name)
+    told = [told for signal in signals for told in spoken.hear(signal)] + spoken.close()
+    return [t.block.id or t.block.kind for t in told]
+
+
+def transcript(name: str, count: int = 9) -> bytes:
+    rows = [row for number, said in enumerate(TEXTS[:count]) for row in LINES[name](number, said)]
+    return b"".join(json.dumps(row, ensure_ascii=False).encode() + b"\n" for row in rows)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_all_blocks_of_a_transcript_are_read_once_with_the_session_and_the_calls(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(transcript(name))
+    signals, place = read_session(file_of(name), str(path))
+    assert blocks(name, *signals) == NINE
+    assert {signal.session for signal in signals if isinstance(signal, Opened)} == {SESSION}
+    before = [signal.call for signal in signals if isinstance(signal, Boundary) and signal.kind == "before"]
+    assert list(dict.fromkeys(before)) == [f"call_{number}" for number in range(9)]
+    assert place == str(path.stat().st_size)
+
+
+@pytest.mark.parametrize("name", LINES)
+def test_reading_goes_on_where_it_ended_though_a_line_was_half_written(name: str, tmp_path: Path) -> None:
+    path, place, found = tmp_path / "session.jsonl", "", []
+    whole = transcript(name)
+    for end in range(0, len(whole) + 700, 700):
+        path.write_bytes(whole[:end])
+        reading = read_session(file_of(name), str(path), place=place)
+        found += reading.signals
+        place = reading.place
+    assert blocks(name, *found) == NINE
+    assert not [signal for signal in found if isinstance(signal, Lost)]
+    assert read_session(file_of(name), str(path), place=place) == Reading((), place)
+
+
+def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    path.write_bytes(transcript("codex"))
+    place = read_session(file_of("codex"), str(path)).place
+    path.write_bytes(transcript("codex", 2))
+    assert blocks("codex", *read_session(file_of("codex"), str(path), place=place).signals) == ["C1"]
+
+
+@pytest.mark.parametrize("name", ["claude-code", "cline", "opencode"])
+def test_what_is_not_there_or_no_file_of_the_kind_is_told_and_keeps_the_place(name: str, tmp_path: Path) -> None:
+    for path in (tmp_path / "missing", tmp_path):
+        reading = read_session(file_of(name), str(path), SESSION, "7")
+        assert [type(signal) for signal in reading.signals if not isinstance(signal, Opened)] == [Lost]
+        assert reading.place == "7"
+    (tmp_path / "junk").write_bytes(b"\x00\xff{junk")
+    reading = read_session(file_of(name), str(tmp_path / "junk"), SESSION)
+    assert blocks(name, *reading.signals) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["junk"]
+
+
+def messages(count: int) -> Row:
+    rows: list[Row] = [{"role": "user", "content": [{"type": "text", "text": PROMPT}]}]
+    for number, said in enumerate(TEXTS[:count]):
+        call = {"type": "tool_use", "id": f"call_{number}", "name": "run_commands", "input": {}}
+        rows.append({"role": "assistant", "content": [{"type": "text", "text": said}, call]})
+        rows.append(
+            {"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"call_{number}", "content": PROMPT}]}
+        )
+    return {"version": 1, "messages": rows}
+
+
+def test_a_file_that_is_written_anew_is_read_whole_each_time_and_its_blocks_are_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "id.messages.json"
+    path.write_text(json.dumps(messages(4)))
+    first = read_session(file_of("cline"), str(path))
+    document = messages(9)
+    del document["messages"][1:5]  # compacted
+    path.write_text(json.dumps(document))
+    second = read_session(file_of("cline"), str(path), place=first.place)
+    assert blocks("cline", *first.signals) == ["C1", "C2"]
+    assert blocks("cline", *first.signals, *second.signals) == NINE
+
+
+def test_a_document_beyond_all_measure_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "id.messages.json"
+    with path.open("wb") as file:
+        file.truncate(MAX_DOCUMENT + 1)
+    [lost] = read_session(file_of("cline"), str(path)).signals
+    assert lost == Lost("the session file: it is larger than 64 MiB")
+
+
+def database(path: Path) -> sqlite3.Connection:
+    connection = sqlite3.connect(path)
+    connection.execute("PRAGMA journal_mode=WAL")
+    connection.execute("CREATE TABLE message (id TEXT PRIMARY KEY, session_id TEXT, data TEXT)")
+    connection.execute("CREATE TABLE part (id TEXT PRIMARY KEY, message_id TEXT, session_id TEXT, data TEXT)")
+    return connection
+
+
+def put(
+    connection: sqlite3.Connection,
+    number: int,
+    said: str,
+    *,
+    role: str = "assistant",
+    ended: bool = True,
+    session: str = SESSION,
+) -> None:
+    message, time = f"msg_{session}{number:03}", {"start": 1} | ({"end": 2} if ended else {})
+    connection.execute(
+        "INSERT OR REPLACE INTO message VALUES (?, ?, ?)",
+        (message, session, json.dumps({"role": role, "summary": "assistant"})),
+    )
+    state = {"status": "completed", "input": {"filePath": "a"}, "output": PROMPT, "time": {"start": 1, "end": 2}}
+    for kind, data in (
+        ("a", {"type": "text", "text": said, "time": time}),
+        ("b", {"type": "tool", "tool": "bash", "callID": f"call_{number}", "state": state}),
+    ):
+        id = f"prt_{number:03}{kind}{session}"
+        connection.execute("INSERT OR REPLACE INTO part VALUES (?, ?, ?, ?)", (id, message, session, json.dumps(data)))
+    connection.commit()
+
+
+def test_a_database_is_read_on_from_the_last_part_that_had_ended(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    connection = database(path)
+    put(connection, 0, PROMPT, role="user")
+    put(connection, 0, PROMPT, session="ses_other")
+    for number, said in enumerate(TEXTS[:4], 1):
+        put(connection, number, said)
+    put(connection, 5, TEXTS[4][:50], ended=False)
+    first = read_session(file_of("opencode"), str(path), SESSION)
+    assert blocks("opencode", *first.signals) == ["C1", "C2"]
+    assert [s.call for s in first.signals if isinstance(s, Boundary)] == [f"call_{number}" for number in range(1, 5)]
+    for number, said in enumerate(TEXTS[4:], 5):
+        put(connection, number, said)
+    second = read_session(file_of("opencode"), str(path), SESSION, first.place)
+    assert blocks("opencode", *second.signals) == NINE[2:]
+    assert blocks("opencode", *read_session(file_of("opencode"), str(path), SESSION, second.place).signals) == []
+
+
+def test_a_database_is_not_written_to(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    put(database(path), 1, TEXTS[1])
+    before = path.read_bytes()
+    assert blocks("opencode", *read_session(file_of("opencode"), str(path), SESSION).signals) == ["C1"]
+    assert path.read_bytes() == before
+
+
+def test_paths_that_can_be_computed_are() -> None:
+    where = Whereabouts("/home/dev", "/home/dev/my project.x", "s-1")
+    computed = {
+        agent.name: agent.session.path(where) for agent in AGENTS if agent.session and agent.session.path(where)
+    }
+    assert computed == {
+        "claude-code": "/home/dev/.claude/projects/-home-dev-my-project-x/s-1.jsonl",
+        "qwen": "/home/dev/.qwen/projects/-home-dev-my-project-x/chats/s-1.jsonl",
+        "opencode": "/home/dev/.local/share/opencode/opencode.db",
+        "cline": "/home/dev/.cline/data/sessions/s-1/s-1.messages.json",
+        "copilot": "/home/dev/.copilot/session-state/s-1/events.jsonl",
+    }
