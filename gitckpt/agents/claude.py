@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import json_installation
 from gitckpt.agents.hook import read_shell_hook
 from gitckpt.agents.lookup import at, paths, rows, text
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile, Whereabouts
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shell_hooks
 
 
 class ClaudeEvents:
@@ -93,6 +95,24 @@ def _project(where: Whereabouts) -> str:
     return f"{where.home}/.claude/projects/{folder}/{where.session}.jsonl"
 
 
+#: Events that our hook is called for.
+EVENTS: Final = ("SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd")
+
+
+def inject(wiring: Wiring) -> Injection:
+    """`--mcp-config` takes all words that follow it for files, unless its value is one word with it."""
+    settings = shell_hooks(EVENTS, wiring.hook_command(), matcher="*")
+    server = compact(wiring.server(alwaysLoad=True))
+    return Injection((f"--mcp-config={server}", "--settings", compact(settings)))
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (
+        json_installation("home", ".claude/settings.json", shell_hooks(EVENTS, wiring.hook_command(), matcher="*")),
+        json_installation("repository", ".mcp.json", wiring.server(alwaysLoad=True)),
+    )
+
+
 CLAUDE_CODE = Agent(
     name="claude-code",
     programs=("claude",),
@@ -101,4 +121,6 @@ CLAUDE_CODE = Agent(
     events=ClaudeEvents,
     session=SessionFile("lines", lambda: transcript, _project),
     hook=read_shell_hook,
+    inject=inject,
+    install=install,
 )

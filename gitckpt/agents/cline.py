@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import file_installation, json_installation
 from gitckpt.agents.hook import read_cline_hook
 from gitckpt.agents.lookup import at, paths, rows, text, word
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+from gitckpt.agents.wiring import Installation, Wiring
 
 
 class ClineEvents:
@@ -85,6 +87,22 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return ALL_TEXT
 
 
+#: Events that our hook is called for.
+EVENTS: Final = ("TaskStart", "TaskComplete", "PreToolUse", "PostToolUse")
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    """A hook is a program named after its event. There is no way to give Cline anything for one run."""
+    hooks = [
+        file_installation(
+            "home", f".cline/hooks/{event}", f"#!/bin/sh\nexec {wiring.hook_command(event)}\n", executable=True
+        )
+        for event in EVENTS
+    ]
+    server = wiring.server(disabled=False, autoApprove=["checkpoint", "reset"])
+    return (*hooks, json_installation("home", ".cline/data/settings/cline_mcp_settings.json", server))
+
+
 CLINE = Agent(
     name="cline",
     programs=("cline",),
@@ -96,4 +114,5 @@ CLINE = Agent(
         lambda where: f"{where.home}/.cline/data/sessions/{where.session}/{where.session}.messages.json",
     ),
     hook=read_cline_hook,
+    install=install,
 )  # fmt: skip

@@ -7,11 +7,13 @@ from typing import Any, Final
 
 from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import json_installation, toml, toml_installation
 from gitckpt.agents.hook import read_shell_hook
 from gitckpt.agents.lookup import at, rows, shortened, text, word
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, shell_hooks
 
 #: Items that are tools at work.
 _TOOLS: Final = ("command_execution", "file_change", "mcp_tool_call", "web_search")
@@ -86,6 +88,29 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return Mode(loss=LAST_ONLY, remedy="codex exec --json")
 
 
+#: Events that our hook is called for.
+EVENTS: Final = ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "Interrupt", "SessionEnd")
+
+_TRUST: Final = "Codex runs new hooks only when they have been trusted once, on its screen; `codex exec` skips them"
+
+
+def inject(wiring: Wiring) -> Injection:
+    """Settings by `-c`, each a piece of TOML."""
+    settings = {f"hooks.{event}": hooks for event, hooks in shell_hooks(EVENTS, wiring.hook_command())["hooks"].items()}
+    settings["mcp_servers.gitckpt.command"] = wiring.mcp[0]
+    settings["mcp_servers.gitckpt.args"] = wiring.mcp[1:]
+    words = [word for key, value in settings.items() for word in ("-c", f"{key}={toml(value)}")]
+    return Injection(tuple(words), caution=_TRUST)
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    server = {"command": wiring.mcp[0], "args": wiring.mcp[1:]}
+    return (
+        json_installation("home", ".codex/hooks.json", shell_hooks(EVENTS, wiring.hook_command())),
+        toml_installation("home", ".codex/config.toml", "mcp_servers.gitckpt", server),
+    )
+
+
 CODEX = Agent(
     name="codex",
     programs=("codex",),
@@ -95,4 +120,6 @@ CODEX = Agent(
     # the name of a rollout file begins with its time: only the client can tell it
     session=SessionFile("lines", CodexRollout),
     hook=read_shell_hook,
+    inject=inject,
+    install=install,
 )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import file_installation, json_installation
 from gitckpt.agents.hook import read_copilot_hook
 from gitckpt.agents.lookup import at, paths, text
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, compact
 
 
 class CopilotEvents:
@@ -50,6 +52,37 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return screen("copilot -p … --output-format json")
 
 
+#: Events that our hook is called for.
+EVENTS: Final = ("sessionStart", "preToolUse", "postToolUse", "postToolUseFailure", "agentStop", "sessionEnd")
+
+
+def _hooks(wiring: Wiring) -> dict[str, Any]:
+    commands = {event: {"type": "command", "bash": wiring.hook_command(event), "timeoutSec": 30} for event in EVENTS}
+    return {"version": 1, "hooks": {event: [command] for event, command in commands.items()}}
+
+
+def _server(wiring: Wiring) -> dict[str, Any]:
+    return wiring.server(type="local", tools=["*"])
+
+
+def inject(wiring: Wiring) -> Injection:
+    """The tools by an option; hooks by a plugin directory of ours."""
+    directory = f"{wiring.directory}/copilot"
+    files = {
+        f"{directory}/plugin.json": compact({"name": "gitckpt", "version": "1.0.0", "hooks": "hooks.json"}),
+        f"{directory}/hooks.json": compact(_hooks(wiring)),
+    }
+    arguments = ("--additional-mcp-config", compact(_server(wiring)), "--plugin-dir", directory)
+    return Injection(arguments, files=files)
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (
+        file_installation("home", ".copilot/hooks/gitckpt.json", compact(_hooks(wiring)) + "\n"),
+        json_installation("home", ".copilot/mcp-config.json", _server(wiring)),
+    )
+
+
 COPILOT = Agent(
     name="copilot",
     programs=("copilot",),
@@ -60,4 +93,6 @@ COPILOT = Agent(
         "lines", CopilotEvents, lambda where: f"{where.home}/.copilot/session-state/{where.session}/events.jsonl"
     ),
     hook=read_copilot_hook,
+    inject=inject,
+    install=install,
 )

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import json_installation
 from gitckpt.agents.hook import read_shell_hook
 from gitckpt.agents.lookup import at, paths, rows, text, word
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shell_hooks
 
 
 class GeminiEvents:
@@ -71,6 +73,26 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return screen("gemini -p … -o stream-json")
 
 
+#: Events that our hook is called for.
+EVENTS: Final = ("SessionStart", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
+
+
+def _settings(wiring: Wiring) -> dict[str, Any]:
+    return shell_hooks(EVENTS, wiring.hook_command(), matcher="*", name="gitckpt") | wiring.server(trust=True)
+
+
+def inject(wiring: Wiring) -> Injection:
+    """Settings of the system, for this run from a file of ours."""
+    path = f"{wiring.directory}/gemini-settings.json"
+    caution = "the machine's own system settings of Gemini are not read in this run"
+    environment = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": path}
+    return Injection((), environment, {path: compact(_settings(wiring))}, caution)
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (json_installation("home", ".gemini/settings.json", _settings(wiring)),)
+
+
 GEMINI = Agent(
     name="gemini",
     programs=("gemini",),
@@ -80,4 +102,6 @@ GEMINI = Agent(
     # the name of a chat file begins with its time: only the client can tell it
     session=SessionFile("lines", lambda: chat),
     hook=read_shell_hook,
+    inject=inject,
+    install=install,
 )

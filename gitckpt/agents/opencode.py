@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import quote
 
 from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import file_installation, json_installation
 from gitckpt.agents.lookup import at, paths, text
+from gitckpt.agents.plugins import opencode_plugin, read_plugin_hook
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, compact
 
 
 class OpencodeEvents:
@@ -52,6 +56,24 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return ALL_EVENTS if arguments.value("--format") == "json" else ALL_TEXT
 
 
+def _server(wiring: Wiring) -> dict[str, Any]:
+    return {"mcp": {"gitckpt": {"type": "local", "command": list(wiring.mcp), "enabled": True}}}
+
+
+def inject(wiring: Wiring) -> Injection:
+    """Configuration by the environment; hooks by a plugin."""
+    path = f"{wiring.directory}/gitckpt.js"
+    config = _server(wiring) | {"plugin": [f"file://{quote(path)}"]}
+    return Injection((), {"OPENCODE_CONFIG_CONTENT": compact(config)}, {path: opencode_plugin(wiring)})
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (
+        json_installation("home", ".config/opencode/opencode.json", _server(wiring)),
+        file_installation("home", ".config/opencode/plugin/gitckpt.js", opencode_plugin(wiring)),
+    )
+
+
 OPENCODE = Agent(
     name="opencode",
     programs=("opencode",),
@@ -59,4 +81,7 @@ OPENCODE = Agent(
     mode=mode,
     events=OpencodeEvents,
     session=SessionFile("database", lambda: _stored, lambda where: f"{where.home}/.local/share/opencode/opencode.db"),
+    hook=read_plugin_hook,
+    inject=inject,
+    install=install,
 )

@@ -7,10 +7,13 @@ from typing import Any
 
 from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import file_installation
 from gitckpt.agents.lookup import at, paths, rows, text, word
 from gitckpt.agents.pending import PendingCalls
+from gitckpt.agents.plugins import pi_extension, read_plugin_hook
 from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring
 
 
 class PiEvents:
@@ -65,6 +68,16 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return screen("pi --mode json")
 
 
+def inject(wiring: Wiring) -> Injection:
+    """Hooks by an extension. pi has no MCP."""
+    path = f"{wiring.directory}/gitckpt.ts"
+    return Injection(("-e", path), files={path: pi_extension(wiring)})
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (file_installation("home", ".pi/agent/extensions/gitckpt.ts", pi_extension(wiring)),)
+
+
 PI = Agent(
     name="pi",
     programs=("pi",),
@@ -73,4 +86,7 @@ PI = Agent(
     events=PiEvents,
     # the name of a session file begins with its time: only the client can tell it
     session=SessionFile("lines", lambda: session),
+    hook=read_plugin_hook,
+    inject=inject,
+    install=install,
 )

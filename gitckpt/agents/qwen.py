@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from gitckpt.agents.agent import ALL_EVENTS, LAST_ONLY, Agent, Mode, screen
-from gitckpt.agents.claude import ClaudeEvents
+from gitckpt.agents.claude import EVENTS, ClaudeEvents
 from gitckpt.agents.command import Arguments
+from gitckpt.agents.configuration import json_installation
 from gitckpt.agents.hook import read_shell_hook
 from gitckpt.agents.lookup import paths, rows, text
 from gitckpt.agents.session_file import SessionFile, Whereabouts
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
+from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shell_hooks
 
 
 def chat(event: dict[str, Any]) -> Iterator[Signal]:
@@ -46,6 +48,22 @@ def _project(where: Whereabouts) -> str:
     return f"{where.home}/.qwen/projects/{folder}/chats/{where.session}.jsonl"
 
 
+def _hooks(wiring: Wiring) -> dict[str, Any]:
+    return shell_hooks(EVENTS, wiring.hook_command(), matcher="*", name="gitckpt")
+
+
+def inject(wiring: Wiring) -> Injection:
+    """The tools by an option; hooks in settings of the system, for this run from a file of ours."""
+    path = f"{wiring.directory}/qwen-settings.json"
+    arguments = (f"--mcp-config={compact(wiring.server(trust=True))}",)
+    caution = "the machine's own system settings of Qwen Code are not read in this run"
+    return Injection(arguments, {"QWEN_CODE_SYSTEM_SETTINGS_PATH": path}, {path: compact(_hooks(wiring))}, caution)
+
+
+def install(wiring: Wiring) -> tuple[Installation, ...]:
+    return (json_installation("home", ".qwen/settings.json", _hooks(wiring) | wiring.server(trust=True)),)
+
+
 QWEN = Agent(
     name="qwen",
     programs=("qwen",),
@@ -54,4 +72,6 @@ QWEN = Agent(
     events=ClaudeEvents,
     session=SessionFile("lines", lambda: chat, _project),
     hook=read_shell_hook,
+    inject=inject,
+    install=install,
 )

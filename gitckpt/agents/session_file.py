@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from urllib.parse import quote
 
@@ -59,8 +59,12 @@ def read_session(file: SessionFile, path: str, session: str = "", place: str = "
                 return _read_document(file, path, place)
             case "database":
                 return _read_database(file, path, session, place)
-    except (OSError, sqlite3.Error) as error:
-        return Reading((Lost(f"the session file: {error}"),), place)
+    except OSError as error:
+        return _unread(error, place)
+
+
+def _unread(why: object, place: str) -> Reading:
+    return Reading((Lost(f"the session file: {why}"),), place)
 
 
 def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
@@ -82,11 +86,11 @@ def _read_document(file: SessionFile, path: str, place: str) -> Reading:
     with open(path, "rb") as document:
         content = document.read(MAX_DOCUMENT + 1)
     if len(content) > MAX_DOCUMENT:
-        return Reading((Lost(f"the session file: it is larger than {MAX_DOCUMENT // 1024**2} MiB"),), place)
+        return _unread(f"it is larger than {MAX_DOCUMENT // 1024**2} MiB", place)
     try:
         value = json.loads(content.decode("utf-8", "replace"))
     except (ValueError, RecursionError):  # it is being written just now
-        return Reading((Lost("the session file: it is no JSON"),), place)
+        return _unread("it is no JSON", place)
     return Reading(tuple(file.decode()(value)) if isinstance(value, dict) else (), "")
 
 
@@ -99,20 +103,29 @@ _PARTS: Final = """
 
 
 def _read_database(file: SessionFile, path: str, session: str, place: str) -> Reading:
-    """Read-only: nothing of the client's is made, locked or repaired. A part that is being written is not passed."""
-    decode, signals, end = file.decode(), list[Signal]([Opened(session)]), place
-    database = sqlite3.connect(f"file:{quote(os.path.abspath(path))}?mode=ro", uri=True, timeout=1.0)
+    """Read-only: nothing of the client's is made or repaired."""
+    import sqlite3
+
+    uri = f"file:{quote(os.path.abspath(path))}?mode=ro"
     try:
-        for id, message, data, about in database.execute(_PARTS, (session, place, MAX_LINE, MAX_LINE)):
-            part = _parsed(data)
-            if at(part, "type") in ("text", "tool") and not _has_ended(part):
-                break
-            if isinstance(part, dict) and at(_parsed(about), "role") == "assistant":
-                signals += decode({"type": part.get("type"), "part": part | {"id": id, "messageID": message}})
-            end = str(id)
-    finally:
-        database.close()
-    return Reading(tuple(signals), end)
+        with closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as database:
+            rows = database.execute(_PARTS, (session, place, MAX_LINE, MAX_LINE)).fetchall()
+    except sqlite3.Error as error:
+        return _unread(error, place)
+    return _read_parts(file.decode(), rows, session, place)
+
+
+def _read_parts(decode: Decode, rows: list[tuple[str, str, str, str]], session: str, place: str) -> Reading:
+    """The signals of the parts before the first that is still being written."""
+    signals: list[Signal] = [Opened(session)]
+    for id, message, data, about in rows:
+        part = _parsed(data)
+        if at(part, "type") in ("text", "tool") and not _has_ended(part):
+            break
+        if isinstance(part, dict) and at(_parsed(about), "role") == "assistant":
+            signals += decode({"type": part.get("type"), "part": part | {"id": id, "messageID": message}})
+        place = str(id)
+    return Reading(tuple(signals), place)
 
 
 def _parsed(data: object) -> object:

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+import shlex
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Wiring(NamedTuple):
-    """Our commands, word by word: `hook` is what a hook calls (it gets the payload on standard input, and the event's
-    name as one more word), `mcp` the tool server. `directory` is ours for files that one run needs."""
+    """Our commands, word by word: `hook` is what a hook calls (the payload is on standard input), `mcp` the tool
+    server. `directory` is ours for the files that one run needs."""
 
     hook: tuple[str, ...]
     mcp: tuple[str, ...]
     directory: str = ""
+
+    def hook_command(self, *more: str) -> str:
+        """The hook's command for a shell."""
+        return shlex.join([*self.hook, *more])
+
+    def server(self, **more: Any) -> dict[str, Any]:
+        """The tool server as most clients write it: `{"mcpServers": {"gitckpt": {"command", "args", …}}}`."""
+        return {"mcpServers": {"gitckpt": {"command": self.mcp[0], "args": list(self.mcp[1:]), **more}}}
 
 
 class Injection(NamedTuple):
@@ -48,3 +58,14 @@ class Installation(NamedTuple):
 
 Inject = Callable[[Wiring], Injection]
 Install = Callable[[Wiring], tuple[Installation, ...]]
+
+
+def shell_hooks(events: Sequence[str], command: str, *, matcher: str = "", **more: Any) -> dict[str, Any]:
+    """Our command as a hook of these events, in the shape that Claude Code, Codex, Gemini and Qwen share."""
+    entry = ({"matcher": matcher} if matcher else {}) | {"hooks": [{"type": "command", **more, "command": command}]}
+    return {"hooks": {event: [entry] for event in events}}
+
+
+def compact(value: Any) -> str:
+    """JSON for a command line."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
