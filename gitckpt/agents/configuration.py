@@ -89,7 +89,7 @@ def file_installation(base: Base, path: str, content: str, *, executable: bool =
 
     def merge(old: str | None) -> str:
         if old is not None and "gitckpt" not in old:
-            raise Refused(f"{path} is there already, and not ours", "move it away, or call gitckpt from it")
+            raise Refused(f"{path} is there already, and not ours", "move it away, and try again")
         return content
 
     def remove(old: str) -> str | None:
