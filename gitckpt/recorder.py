@@ -8,7 +8,7 @@ import string
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gitckpt.errors import GitFailed, Refused
+from gitckpt.errors import Damaged, GitFailed, Refused
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
 from gitckpt.repo.presence import ObjectsGone
@@ -141,13 +141,19 @@ class Recorder:
 
     def holds(self, source: Source) -> bool:
         """Whether a block that was said there is on record in this work tree, in whichever session."""
-        return self._known().holds(str(source))
+        return self.recall().holds(str(source))
 
-    def _known(self) -> Sources:
+    def recall(self) -> Sources:
+        """Look up what is on record, once; before it is asked for, where time matters then.
+
+        Where a session is damaged nothing is known: words that are recorded twice are better than words lost.
+        """
         if self._sources is None:
-            journal = self.tree.journal
-            events = journal.events(tip for lines in journal.lines().values() for tip in lines.values())
-            here = self.tree.repository.name
+            journal, here = self.tree.journal, self.tree.repository.name
+            try:
+                events = journal.events(tip for lines in journal.lines().values() for tip in lines.values())
+            except Damaged:
+                events = []
             self._sources = Sources(event.source for event in events if event.worktree == here)
         return self._sources
 

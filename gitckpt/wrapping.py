@@ -88,6 +88,8 @@ class Wrapping:
             if self._resumed:
                 words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
                 self._recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
+            if self._choice.mode.events:
+                self._recorder.recall()
             self._tell_channel()
         except GitckptError as error:
             self._recorder = None
@@ -108,7 +110,7 @@ class Wrapping:
             self._say(f"this output shows no tools and turns: --auto {self._auto} records nothing")
         if agent is None:
             return
-        self._say(f"reading {agent.name}'s {'JSON events' if mode.events else 'text'}, --auto {self._auto}")
+        self._say(f"reading {agent.name}'s {'JSON events' if mode.events else 'text'} (--auto {self._auto})")
         if mode.loss:
             self._say(f"{agent.name}: {mode.loss}")
         if mode.remedy:
@@ -196,7 +198,7 @@ class Wrapping:
         if self._failures:
             self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
         for line in lost_words(self._lost):
-            self._say(f"{line}; a block in there is NOT recorded")
+            self._say(f"{line}; what was said in there is NOT recorded")
         if self._repeated:
             self._say(repeated_words(self._repeated))
         if self._late:

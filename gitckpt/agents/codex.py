@@ -79,13 +79,16 @@ class CodexRollout:
             yield self._calls.end(call)
 
 
+_AMONG: Final = "on a terminal its prompt and what tools print stand among its words: blocks in them are recorded too"
+
+
 def mode(arguments: Arguments, terminal: bool) -> Mode:
     """`codex exec` prints; its standard error holds the prompt and what tools print besides, and is not read."""
     if not set(arguments.words) & {"exec", "e"}:
         return screen("codex exec --json")
     if arguments.has("--json", "--experimental-json"):
         return ALL_EVENTS
-    return Mode(loss=LAST_ONLY, remedy="codex exec --json")
+    return Mode(loss=_AMONG if terminal else LAST_ONLY, remedy="codex exec --json")
 
 
 #: Events that our hook is called for.

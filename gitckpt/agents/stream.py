@@ -44,20 +44,16 @@ class Channel:
     def __init__(self, decode: Decode) -> None:
         self._decode, self._lines = decode, JsonLines()
 
-    def feed(self, data: bytes) -> Iterator[Signal]:
-        """The signals of the lines that end within this chunk."""
+    def feed(self, data: bytes) -> list[Signal]:
+        """The signals of the lines that end within this chunk, in order."""
         return self._signals(self._lines.feed(data))
 
-    def finish(self) -> Iterator[Signal]:
+    def finish(self) -> list[Signal]:
         """The signals of a last line that has no end."""
         return self._signals(self._lines.close())
 
-    def _signals(self, found: list[Found]) -> Iterator[Signal]:
-        for event in found:
-            if isinstance(event, Lost):
-                yield event
-            else:
-                yield from self._decode(event)
+    def _signals(self, found: list[Found]) -> list[Signal]:
+        return [signal for event in found for signal in ([event] if isinstance(event, Lost) else self._decode(event))]
 
 
 class EventStream:
@@ -78,7 +74,7 @@ class EventStream:
     def take_diagnostics(self) -> list[Diagnostic]:
         return self._spoken.take_diagnostics()
 
-    def _items(self, signals: Iterator[Signal]) -> list[Item]:
+    def _items(self, signals: list[Signal]) -> list[Item]:
         items: list[Item] = []
         for signal in signals:
             items += self._spoken.hear(signal)
@@ -118,5 +114,6 @@ def went_on(chunk: bytes) -> bool:
 
 def _with_late(items: list[Item]) -> list[Item]:
     """The items with `late` said of each block that a tool boundary follows."""
-    last = max((place for place, item in enumerate(items) if isinstance(item, Boundary) and item.tool), default=-1)
+    tools = (place for place, item in enumerate(items) if isinstance(item, Boundary) and item.kind != "turn")
+    last = max(tools, default=-1)
     return [item._replace(late=place < last) if isinstance(item, Told) else item for place, item in enumerate(items)]

@@ -29,7 +29,7 @@ WrapChannel = Annotated[
         "--channel",
         metavar="NAME",
         show_default=False,
-        help="What the output is: plain text, or JSON events as of codex, gemini, …; by the command if not given.",
+        help="What the output is: plain text, or JSON events of codex, gemini, …; by the command if not given.",
     ),
 ]
 Auto = Annotated[
@@ -38,7 +38,7 @@ Auto = Annotated[
         "--auto",
         metavar="tool|turn|off",
         show_default=False,
-        help="Checkpoints of their own after each tool or turn that changed something; turn where the output shows one.",
+        help="Checkpoint after each tool or turn that changed something; if not given, turn where it prints JSON events.",
     ),
 ]
 Task = Annotated[str, Option("--task", metavar="TEXT", help="What the agent is to do.")]

@@ -83,8 +83,8 @@ def test_json_lines_lose_nothing(command: str) -> None:
     [
         ("claude -p hi", "last message only", "--output-format stream-json --verbose"),
         ("claude -p hi --output-format json", "last message only", "stream-json"),
-        ("codex exec hi", "last message only", "codex exec --json"),
-        ("codex exec -- --json", "last message only", "codex exec --json"),
+        ("codex exec hi", "stand among its words", "codex exec --json"),
+        ("codex exec -- --json", "stand among its words", "codex exec --json"),
         ("qwen -p hi", "last message only", "-o stream-json"),
         ("qwen -p hi -o json", "at the end only", "-o stream-json"),
         ("gemini -p hi -o json", "NO block", "-o stream-json"),
@@ -139,6 +139,7 @@ def test_without_a_terminal_a_client_prints() -> None:
     assert chosen("gemini hi", terminal=False) == ("gemini", "plain")
     assert channel_for(["gemini"], terminal=False).mode.loss == ""
     assert "last message" in channel_for(["claude"], terminal=False).mode.loss
+    assert "last message" in channel_for(["codex", "exec", "hi"], terminal=False).mode.loss
 
 
 def test_an_unknown_command_is_read_on_both_streams() -> None:

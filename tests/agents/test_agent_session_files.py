@@ -11,11 +11,15 @@ from typing import Any
 import pytest
 from captured import NINE, captured
 from commandline import checkpoint
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from shapes import bent
 
 from gitckpt.agents.agent import Agent
 from gitckpt.agents.session_file import MAX_DOCUMENT, Reading, SessionFile, Whereabouts, read_session
 from gitckpt.agents.signals import Boundary, Lost, Opened, Signal
 from gitckpt.agents.spoken import Spoken
+from gitckpt.agents.stream import Channel
 from gitckpt.agents.table import AGENTS
 
 PROMPT = "After each step print a block like this one:\n" + checkpoint("99")
@@ -151,6 +155,24 @@ def test_reading_goes_on_where_it_ended_though_a_line_was_half_written(name: str
     assert blocks(name, *found) == NINE
     assert not [signal for signal in found if isinstance(signal, Lost)]
     assert read_session(file_of(name), str(path), place=place) == Reading((), place)
+
+
+@pytest.mark.parametrize("name", LINES)
+@given(data=st.data())
+@settings(max_examples=12, deadline=None)
+def test_no_line_of_whatever_shape_raises(name: str, data: st.DataObject) -> None:
+    rows = [row for number in (0, 1) for row in LINES[name](number, TEXTS[number])]
+    channel = Channel(file_of(name).decode())
+    for row in data.draw(st.lists(st.sampled_from(rows), min_size=1, max_size=5)):
+        blocks(name, *channel.feed(json.dumps(data.draw(bent(row))).encode() + b"\n"))
+
+
+@given(data=st.data())
+@settings(max_examples=20, deadline=None)
+def test_no_document_of_whatever_shape_raises(data: st.DataObject) -> None:
+    document = data.draw(bent(messages(2)))
+    if isinstance(document, dict):
+        blocks("cline", *file_of("cline").decode()(document))
 
 
 def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -> None:

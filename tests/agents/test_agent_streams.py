@@ -10,6 +10,7 @@ from captured import CAPTURES, NINE, STREAMS, boundaries, captured, names, opene
 from commandline import checkpoint
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from shapes import bent
 
 from gitckpt.agents.signals import Lost, Opened
 from gitckpt.agents.spoken import Told
@@ -97,26 +98,13 @@ def test_damaged_bytes_raise_nothing_and_make_no_blocks_up(channel: str, name: s
     assert "C99" not in names(read(channel, bytes(text)))
 
 
-scalars = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9) | st.just("\ud83d")
-anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3))  # fmt: skip
-
-
-def mutated(value: object, draw: st.DrawFn, odds: int) -> object:
-    """The event with some of what it holds replaced by anything."""
-    if draw(st.integers(0, odds)) == 0:
-        return draw(anything)
-    if isinstance(value, dict):
-        return {key: mutated(item, draw, odds) for key, item in value.items()}
-    return [mutated(item, draw, odds) for item in value] if isinstance(value, list) else value
-
-
 @pytest.mark.parametrize("channel", STREAMS)
 @given(data=st.data())
 @settings(max_examples=12, deadline=None)
 def test_no_event_of_whatever_shape_raises(channel: str, data: st.DataObject) -> None:
     lines = captured(STREAMS[channel][0]).splitlines()
     chosen = data.draw(st.lists(st.sampled_from(lines), min_size=1, max_size=5))
-    events = [data.draw(st.composite(lambda draw, line=line: mutated(json.loads(line), draw, 6))()) for line in chosen]
+    events = [data.draw(bent(json.loads(line))) for line in chosen]
     read(channel, b"\n".join(json.dumps(event).encode() for event in events))
 
 

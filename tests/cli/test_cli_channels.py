@@ -143,7 +143,7 @@ def test_a_client_is_known_by_its_command_and_its_blocks_are_recorded_untouched(
     assert (events[0]["agent"]["client"], events[0]["agent"]["channel"]) == ("codex", "codex")
     assert events[-1]["agent"] == {"exit": 0, "session": "01a22a60-6244-70a0-97db-6292936718ff"}
     first, second, *_ = answer.err.splitlines()
-    assert (first, second) == ("gitckpt: reading codex's JSON events, --auto turn", "noise")
+    assert (first, second) == ("gitckpt: reading codex's JSON events (--auto turn)", "noise")
 
 
 def test_blocks_on_standard_error_of_a_client_are_not_its_words(place: Place) -> None:
@@ -164,7 +164,7 @@ def test_what_a_mode_loses_is_told_with_what_helps(place: Place) -> None:
     env = client(place, "claude", "cat <<'EOF'\n" + checkpoint("1") + "EOF\n")
     answer = place.run("wrap", "--", "claude", "-p", "go", env=env)
     assert answer.err == (
-        "gitckpt: reading claude-code's text, --auto off\n"
+        "gitckpt: reading claude-code's text (--auto off)\n"
         "gitckpt: claude-code: it prints its last message only, so blocks before that one are NOT recorded\n"
         "gitckpt:   → --output-format stream-json --verbose\n"
     )
@@ -185,9 +185,9 @@ def test_what_cannot_be_read_of_a_live_stream_is_told_at_the_end(place: Place) -
         place, "say '{\"type\": broken'\n" + said(checkpoint("1")) + 'printf \'{"type":"item.\'', "--auto", "off"
     )
     assert answer.err == (
-        "gitckpt: reading codex's JSON events, --auto off\n"
-        "gitckpt: could not be read: a line that is no JSON; a block in there is NOT recorded\n"
-        "gitckpt: could not be read: the last line, which is cut off; a block in there is NOT recorded\n"
+        "gitckpt: reading codex's JSON events (--auto off)\n"
+        "gitckpt: could not be read: a line that is no JSON; what was said in there is NOT recorded\n"
+        "gitckpt: could not be read: the last line, which is cut off; what was said in there is NOT recorded\n"
     )
     assert place.ids() == ["start", "C1", "end"]
 
@@ -195,6 +195,38 @@ def test_what_cannot_be_read_of_a_live_stream_is_told_at_the_end(place: Place) -
 def test_a_block_without_an_end_names_its_line_among_the_words(place: Place) -> None:
     answer = codex(place, said("one\ntwo\n===CHECKPOINT 9===\nphase: implement\n"))
     assert "gitckpt: line 3 of the agent's words: the block CHECKPOINT 9 is not terminated" in answer.err
+
+
+def test_events_on_a_terminal_are_read_as_those_in_a_pipe(place: Place) -> None:
+    place.env |= client(place, "codex", f"cat {FIXTURES / 'codex.stream.jsonl'}")
+    answer = place.typed("wrap", "--quiet", "--", "codex", "exec", "--json", "go")
+    assert (answer.status, answer.raw) == (0, (FIXTURES / "codex.stream.jsonl").read_bytes())
+    assert place.ids() == ["start", *NINE, "end"]
+
+
+def test_a_damaged_session_bars_no_recording_of_another(place: Place) -> None:
+    place.ok(
+        "record", "--channel", "codex", "--session", "old", "--on-retry", "fork", str(FIXTURES / "codex.stream.jsonl")
+    )
+    commit = place.json("show", "old/C1")["commit"]
+    (place.path / ".git" / "objects" / commit[:2] / commit[2:]).unlink()
+    assert codex(place, OPENED + said(checkpoint("1"))).status == 0
+    assert place.git("for-each-ref", "--format=%(refname)", "refs/gitckpt/s/tags") == "refs/gitckpt/s/tags/C1"
+
+
+def test_blocks_that_are_late_are_marked_and_say_nothing_of_what_is_covered(place: Place) -> None:
+    place.git("config", "gitckpt.maxFileSize", "1K")
+    place.write("big.bin", b"x" * 2000)
+    codex(
+        place,
+        f"cat {FIXTURES / 'codex.stream.jsonl'}; await tags/C6; rm big.bin; " + said(checkpoint("7"), "item_99"),
+        "--auto",
+        "off",
+    )
+    rows = place.ok("log").out.splitlines()
+    assert sum("(late)" in row for row in rows) == 7
+    changes = [row for row in rows if "covered" in row]
+    assert len(changes) == 2 and "start" in changes[0] and "C7" in changes[1] and "(all covered again)" in changes[1]
 
 
 # -- automatic checkpoints
