@@ -9,6 +9,9 @@ from gitckpt.errors import Damaged
 from gitckpt.repo.reader import Reader
 from gitckpt.trajectory.session import Session
 
+#: Words of warning that say something of one event alone.
+OF_ONE_EVENT = ("unterminated", "late")
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -123,12 +126,16 @@ def _print_text(
 
 
 def _news(events: Sequence[Event]) -> dict[str, str]:
-    """The warnings of events, each where it first appears or changes: what is not covered mostly stays so."""
+    """The warnings of events. What is not covered mostly stays so: it is told where that changes."""
     flags, before = {}, ""
     for event in events:
-        if event.flag != before:
-            flags[event.commit] = event.flag or "all covered again"
-        before = event.flag
+        own = [word for word in event.flag.split(", ") if word in OF_ONE_EVENT]
+        uncovered = ", ".join(word for word in event.flag.split(", ") if word not in OF_ONE_EVENT)
+        if uncovered != before:
+            own.append(uncovered or "all covered again")
+        if own:
+            flags[event.commit] = ", ".join(own)
+        before = uncovered
     return flags
 
 
