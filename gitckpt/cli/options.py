@@ -38,7 +38,7 @@ Auto = Annotated[
         "--auto",
         metavar="tool|turn|off",
         show_default=False,
-        help="Checkpoint after each tool or turn that changed something; if not given, turn where it prints JSON events.",
+        help="Checkpoint after each tool or turn that changed something; if not given, turn where there are events.",
     ),
 ]
 Task = Annotated[str, Option("--task", metavar="TEXT", help="What the agent is to do.")]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fcntl
 import os
 
+from gitckpt.repo.private import directory
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
@@ -22,7 +24,7 @@ class Attendance:
         if session in self._held:
             return
         try:
-            os.makedirs(self._directory, exist_ok=True)
+            directory(self._directory)
             path = os.path.join(self._directory, os.fsencode(session))
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError:

@@ -42,7 +42,7 @@ class WorkTreeLock:
         if self._depth == 0:
             if self._make is not None and not os.path.isdir(self._directory):
                 self._make()
-            self._descriptor = _lock_file(os.path.join(self._directory, b"lock"))
+            self._descriptor = lock_file(os.path.join(self._directory, b"lock"))
             try:
                 self._wait()
                 os.ftruncate(self._descriptor, 0)
@@ -106,7 +106,7 @@ OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"pa
 LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 
 
-def _lock_file(path: bytes) -> int:
+def lock_file(path: bytes) -> int:
     """The lock file, opened; what else may stand there is not followed, and gives way."""
     if not is_plain_file(path):
         clear(path)

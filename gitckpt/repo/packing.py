@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
-from gitckpt.repo.private import clear, write_file
+from gitckpt.repo.lock import lock_file
+from gitckpt.repo.private import clear, directory, write_file
 from gitckpt.repo.quarantine import ASIDE, MARK, Quarantine, claim, own_packs
 from gitckpt.repo.repository import CURRENT, REFS
 
@@ -34,7 +35,14 @@ LEFT = 86400.0
 RESERVED = (b"keep", b"promisor", b"mtimes", b"bitmap")
 
 #: What git needs to see in a directory to take it for a repository.
-VIEW_CONFIG = b"[core]\n\trepositoryformatversion = 1\n\tbare = true\n[extensions]\n\tobjectformat = %s\n"
+VIEW_CONFIG = """\
+[core]
+	repositoryformatversion = 1
+	bare = true
+	sharedRepository = {shared}
+[extensions]
+	objectformat = {object_format}
+"""
 
 
 class Pack(NamedTuple):
@@ -59,8 +67,9 @@ class Packing:
         Raises GitFailed, with nothing removed, where a pack cannot be made or is not as it should be."""
         if not all(os.access(place, os.W_OK) for place in (self._repository.common_dir, self._objects, self._packs)):
             return False
-        os.makedirs(self._names, exist_ok=True)
-        descriptor = os.open(os.path.join(self._own, b"packing-lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        directory(self._own)
+        directory(self._names)
+        descriptor = lock_file(os.path.join(self._own, b"packing-lock"))
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return self._run()
@@ -194,7 +203,10 @@ def pack_refs(repository: Repository) -> None:
     clear(view)
     os.makedirs(os.path.join(view, b"refs"))
     write_file(os.path.join(view, b"HEAD"), b"ref: refs/heads/none\n")
-    write_file(os.path.join(view, b"config"), VIEW_CONFIG % repository.object_format.encode())
+    # who may read the packed refs is as the user has set it
+    shared = repository.git.text("config", "--get", "core.sharedRepository", ok=(0, 1)) or "false"
+    config = VIEW_CONFIG.format(shared=shared, object_format=repository.object_format)
+    write_file(os.path.join(view, b"config"), config.encode())
     for name in (b"refs/gitckpt", b"packed-refs"):
         os.symlink(os.path.join(repository.common_dir, name), os.path.join(view, name))
     git = repository.git.view(GIT_DIR=view, GIT_OBJECT_DIRECTORY=repository.objects_dir, cwd=view)

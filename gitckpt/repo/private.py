@@ -101,8 +101,8 @@ def index_path(repository: Repository) -> bytes:
 def _make(repository: Repository, settings: Settings) -> None:
     private = repository.private_dir
     try:
-        for directory in (private, private + b"/info", private + b"/refs"):
-            _directory(directory)
+        for path in (private, private + b"/info", private + b"/refs"):
+            directory(path)
         _sweep(private)
         for name, content in (
             (b"HEAD", HEAD),
@@ -137,7 +137,7 @@ def _config(repository: Repository, settings: Settings) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
-def _directory(path: bytes) -> None:
+def directory(path: bytes) -> None:
     """Make a directory, and nothing but a directory: through a link somebody else's files would be written."""
     if os.path.islink(path) or not os.path.isdir(path):
         clear(path)

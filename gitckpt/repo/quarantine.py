@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.repo.private import clear, write_file
+from gitckpt.repo.private import clear, directory, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -98,5 +98,6 @@ def own_packs(repository: Repository) -> bytes:
 
 def claim(repository: Repository, hash: bytes) -> None:
     """Note that a pack is ours, so that it may be folded into another."""
-    os.makedirs(own_packs(repository), exist_ok=True)
+    directory(os.path.dirname(own_packs(repository)))
+    directory(own_packs(repository))
     write_file(os.path.join(own_packs(repository), b"pack-" + hash), b"")

@@ -283,6 +283,19 @@ def test_the_users_refs_are_left_where_they_are(project: Project) -> None:
     assert project.checkpoint("C9").parents[0] in known
 
 
+def test_whom_the_repository_is_shared_with_may_read_what_is_packed(project: Project) -> None:
+    project.git("config", "core.sharedRepository", "group")
+    record(project)
+    before = os.umask(0o077)
+    try:
+        assert pack(project)
+    finally:
+        os.umask(before)
+    [made] = (project.root / ".git/objects/pack").glob("*.pack")
+    for path in (made, made.with_suffix(".idx"), project.root / ".git/packed-refs"):
+        assert path.stat().st_mode & 0o040, path
+
+
 def test_what_killed_processes_left_is_removed_when_it_is_old(project: Project) -> None:
     store = project.root / ".git/objects"
     left = [store / "gitckpt-work-linked", store / "pack" / "pack-0.keep"]

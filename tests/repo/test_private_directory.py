@@ -138,7 +138,7 @@ def test_what_is_in_it(project: Project) -> None:
     project.checkpoint("C1")
     private = project.root / ".git" / "gitckpt"
     names = {path.name.partition(".")[0] for path in private.iterdir()}
-    assert names - {"sharedindex"} == {"HEAD", "config", "index", "info", "lock", "refs", "scan", "staging"}
+    assert names - {"sharedindex"} == {"HEAD", "config", "index", "info", "live", "lock", "refs", "scan", "staging"}
     assert os.readlink(private / "info" / "exclude") == str(project.root / ".git" / "info" / "exclude")
     assert (private / "info" / "attributes").read_text() == "* -text -filter -ident -working-tree-encoding -eol -crlf\n"
 
