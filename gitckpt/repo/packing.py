@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 #: Fewer loose objects than this are left as they are.
 FEW = 32
 
+#: So many loose refs are felt by commands that read all refs; fewer are not worth a new file of the user's.
+MANY_REFS = 48
+
 #: Seconds after which what a process sets aside for a moment is left over: longer than a snapshot takes.
 LEFT = 86400.0
 
@@ -82,9 +85,14 @@ class Packing:
         if is_collecting(self._repository):
             return False
         self._tidy()
-        pack_refs(self._repository)
+        if self._loose_refs() >= MANY_REFS:
+            pack_refs(self._repository)
         self._pack_objects()
         return True
+
+    def _loose_refs(self) -> int:
+        places = os.walk(os.path.join(self._repository.common_dir, REFS.encode()))
+        return sum(len(names) for _, _, names in places)
 
     def _tidy(self) -> None:
         """Remove what killed processes have left: marks on packs, and what they had set aside."""
@@ -148,10 +156,13 @@ class Packing:
         packs = []
         for name in os.listdir(self._names):
             base = os.path.join(self._packs, name)
-            if not os.path.exists(base + b".pack"):
+            if os.path.exists(base + b".idx"):
+                if not any(os.path.exists(b"%s.%s" % (base, ending)) for ending in RESERVED):
+                    packs.append(Pack(name, os.stat(base + b".pack").st_size))
+            elif not os.path.exists(base + b".pack"):
                 os.unlink(os.path.join(self._names, name))  # git has made another of it
-            elif not any(os.path.exists(b"%s.%s" % (base, ending)) for ending in RESERVED):
-                packs.append(Pack(name, os.stat(base + b".pack").st_size))
+            elif _age(base + b".pack") > LEFT:
+                self._remove_pack(name)  # on its way out, or in, when a process was killed: git does not see it
         return packs
 
     def _held(self, name: bytes) -> set[bytes]:
