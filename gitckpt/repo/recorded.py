@@ -71,7 +71,7 @@ def recorded_git(event: Event) -> dict[str, Any]:
     head, branch = record.get("head"), record.get("branch")
     if head is not None:
         checked.oid(head)
-    if branch is not None and (not isinstance(branch, str) or branch.startswith("-") or not branch):
+    if branch is not None and (not isinstance(branch, str) or not branch):
         raise Damaged(f"the record of a checkpoint has {ascii(branch)[:80]} for a branch")
     if "branch_bytes" in record:  # its name is not UTF-8
         return record | {"branch": os.fsdecode(checked.path(record["branch_bytes"]))}

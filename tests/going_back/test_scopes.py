@@ -170,6 +170,21 @@ def test_a_branch_that_was_deleted_comes_back(project: Project) -> None:
     assert everything(project) == before
 
 
+@pytest.mark.parametrize("branch", ["--help", "-d", "@", "HEAD"])
+def test_a_branch_whose_name_looks_like_something_else(project: Project, branch: str) -> None:
+    """Git's porcelain makes none of these, its plumbing does."""
+    first = project.git("rev-parse", "HEAD")
+    project.git("update-ref", f"refs/heads/{branch}", first)
+    project.git("symbolic-ref", "HEAD", f"refs/heads/{branch}")
+    project.checkpoint("C1")
+    second = project.commit("second")
+    project.roll_back("C1", "all")
+    assert project.git("rev-parse", f"refs/heads/{branch}") == first
+    project.undo()
+    assert project.git("rev-parse", f"refs/heads/{branch}") == second
+    assert project.git("symbolic-ref", "HEAD") == f"refs/heads/{branch}"
+
+
 def test_a_branch_whose_name_is_not_utf_8(project: Project) -> None:
     project.git("checkout", "-q", "-b", "caf\udce9")
     project.checkpoint("C1")

@@ -78,7 +78,9 @@ def test_placeholders(text: str) -> None:
     assert canonical(text) is None
 
 
-@pytest.mark.parametrize("text", ["", "7", "C7", "[C7]", "setup", "api-2", "next", "CHECKPOINT 7", "no", "x1", "S2"])
+@pytest.mark.parametrize(
+    "text", ["", "7", "C7", "[C7]", "setup", "api-2", "next", "CHECKPOINT 7", "no", "x", "x1", "S2"]
+)
 def test_no_placeholders(text: str) -> None:
     assert not is_placeholder(text)
 
