@@ -213,7 +213,15 @@ class Planner:
     def _plan_staging(self, prepared: Prepared) -> None:
         wish, snapshot = prepared.wish, prepared.snapshot
         recorded = recorded_staging(wish.target)
-        if wish.scope == "files" or wish.tree is not None or recorded is None or snapshot.staging is None:
+        if wish.scope == "files" or wish.tree is not None or recorded is None:
+            return
+        if snapshot.staging is None:
+            if wish.wanted_head is not None:
+                raise Refused(
+                    "the staging area cannot be read, and so could not be put back later",
+                    "git status says what is wrong with it; --scope files leaves it alone",
+                )
+            prepared.staging_note = "the staging area is untouched: it cannot be read"
             return
         if wish.scope == "staged" and not snapshot.head.same_place(recorded_git(wish.target)):
             prepared.staging_note = (

@@ -221,6 +221,8 @@ def main() -> None:
         template = create_template(Path(directory) / "template")
         for number in range(0, options.steps, LENGTH):
             walk(template, options.seed + number // LENGTH, min(LENGTH, options.steps - number))
+            if number % 1000 == 0:
+                print(f"{number} steps", flush=True)
     print(f"{options.steps} steps, seed {options.seed}: every law holds")
 
 

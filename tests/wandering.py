@@ -100,7 +100,7 @@ def _nest(project: Project, random: Random) -> str:
     if nested.is_symlink() or nested.is_file():
         nested.unlink()
     project.git("init", "-q", "--template=", "nested")
-    project.write("nested/inner", "of another repository\n")
+    edits.apply(project.root, [("write", "nested/inner", b"of another repository\n", 0o644)])
     return "nest"
 
 

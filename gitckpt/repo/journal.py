@@ -179,6 +179,18 @@ def _worktree(session: Session) -> str | None:
     return session.events[0].worktree if session.events else None
 
 
+def break_ref_locks(repository: Repository) -> None:
+    """Remove the locks that a killed git has left on refs of ours, also on those that it did not come to make."""
+    for top in (
+        os.path.join(repository.common_dir, os.fsencode(REFS)),
+        os.path.join(repository.git_dir, b"refs/worktree"),
+    ):
+        for directory, _, names in os.walk(top):
+            for name in names:
+                if name.endswith(b".lock"):
+                    break_lock(os.path.join(directory, name))
+
+
 class Writer:
     """Writes events. Objects first, refs last and in one transaction with compare-and-swap.
 

@@ -29,12 +29,19 @@ YOUNG = 10.0
 
 
 class WorkTreeLock:
-    """A context manager around the lock file `directory/lock`. May be entered again by its owner."""
+    """A context manager around the lock file `directory/lock`. May be entered again by its owner.
+
+    `make` makes the directory where it is gone; `mend` is called where the owner before died without letting go.
+    """
 
     def __init__(
-        self, directory: bytes, say: Callable[[str], None] | None = None, make: Callable[[], object] | None = None
+        self,
+        directory: bytes,
+        say: Callable[[str], None] | None = None,
+        make: Callable[[], object] | None = None,
+        mend: Callable[[], object] | None = None,
     ) -> None:
-        self._directory, self._say, self._make = directory, say, make
+        self._directory, self._say, self._make, self._mend = directory, say, make, mend
         self._descriptor = -1
         self._depth = 0
 
@@ -45,9 +52,7 @@ class WorkTreeLock:
             self._descriptor = lock_file(os.path.join(self._directory, b"lock"))
             try:
                 self._wait()
-                os.ftruncate(self._descriptor, 0)
-                os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
-                _tidy(self._directory)
+                self._take_over()
             except BaseException:
                 os.close(self._descriptor)
                 raise
@@ -59,6 +64,7 @@ class WorkTreeLock:
     ) -> None:
         self._depth -= 1
         if self._depth == 0:
+            os.ftruncate(self._descriptor, 0)
             os.close(self._descriptor)
 
     @property
@@ -70,6 +76,14 @@ class WorkTreeLock:
     def held(self) -> bool:
         """Whether this process holds it."""
         return self._depth > 0
+
+    def _take_over(self) -> None:
+        died = os.pread(self._descriptor, 1, 0) != b""
+        _tidy(self._directory)
+        if died and self._mend is not None:
+            self._mend()
+        os.ftruncate(self._descriptor, 0)
+        os.pwrite(self._descriptor, b"%d\n" % os.getpid(), 0)
 
     def _wait(self) -> None:
         start, told = time.monotonic(), False

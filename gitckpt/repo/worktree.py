@@ -12,7 +12,7 @@ from gitckpt.errors import GitFailed, UsageError
 from gitckpt.repo.answers import unknown_form
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.gateway import split
-from gitckpt.repo.journal import NOBODY, Journal, Writer
+from gitckpt.repo.journal import NOBODY, Journal, Writer, break_ref_locks
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
 from gitckpt.repo.presence import Novelty, ObjectsGone, is_collected
@@ -54,7 +54,12 @@ class WorkTree:
         self.repository = repository
         self.settings = _settings(repository, say if lenient else None)
         self.raw = private_git(repository, self.settings)
-        self.lock = WorkTreeLock(repository.private_dir, say, lambda: private_git(repository, self.settings))
+        self.lock = WorkTreeLock(
+            repository.private_dir,
+            say,
+            make=lambda: private_git(repository, self.settings),
+            mend=lambda: break_ref_locks(repository),
+        )
         self.raw.keep_open(lambda: self.lock.descriptor)
         self.journal = Journal(repository)
         self.writer = Writer(repository, self.raw, _author(self.settings), self.lock, durable=self.settings.durable)

@@ -309,3 +309,16 @@ def test_paths_keep_head_where_it_is(project: Project) -> None:
     project.roll_back("C1", "all", paths=(b"src/app.py",))
     assert head(project) == where
     assert (project.read("src/app.py"), project.read("README.md")) == (b"import lib\n", b"later still\n")
+
+
+def test_a_staging_area_that_cannot_be_read(project: Project) -> None:
+    project.checkpoint("C1")
+    project.write("src/app.py", "later\n")
+    index = project.root / ".git" / "index"
+    index.write_bytes(b"DIRC damaged")
+    before = project.disk()
+    with pytest.raises(Refused, match="the staging area cannot be read"):
+        project.roll_back("C1", "all")
+    assert project.disk() == before
+    assert project.roll_back("C1").notes == ("the staging area is untouched: it cannot be read",)
+    assert (project.read("src/app.py"), index.read_bytes()) == (b"import lib\n", b"DIRC damaged")

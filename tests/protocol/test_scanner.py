@@ -68,6 +68,31 @@ def test_no_bytes_raise_and_places_are_in_the_stream(data: bytes) -> None:
     assert all(1 <= found.line <= last for found in diagnostics)
 
 
+#: Markers with any bytes around and between them.
+AROUND = st.lists(st.one_of(st.sampled_from(PIECES), st.binary(max_size=40)), max_size=30).map(b"".join)
+
+
+def scanned_within_bounds(data: bytes, at: list[int]) -> None:
+    """Any chunking gives the same, nothing raises, what is kept is bounded."""
+    blocks, diagnostics = scan(cut(data, at))
+    assert (blocks, diagnostics) == scan([data])
+    assert all(len(block.body.encode()) <= MAX_BLOCK for block in blocks)
+    assert len(diagnostics) <= MAX_DIAGNOSTICS + 1
+
+
+@settings(deadline=None, max_examples=50)
+@given(AROUND, st.lists(st.integers(0, 5000), max_size=12))
+def test_markers_among_random_bytes(data: bytes, at: list[int]) -> None:
+    scanned_within_bounds(data, at)
+
+
+@pytest.mark.slow
+@settings(deadline=None, max_examples=20_000)
+@given(AROUND, st.lists(st.integers(0, 5000), max_size=12))
+def test_markers_among_random_bytes_however_long_one_tries(data: bytes, at: list[int]) -> None:
+    scanned_within_bounds(data, at)
+
+
 def long_lines(size: int) -> bytes:
     """Lines about as long as a marker may be, which are markers at their start or at their end."""
     lines = [

@@ -153,3 +153,19 @@ def test_the_lock_file_of_a_git_that_may_be_alive_is_given_a_moment(tmp_path: Pa
     with lock(tmp_path):
         assert (tmp_path / "index").exists()
     timer.join()
+
+
+def test_an_owner_that_died_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+
+    def enter() -> None:
+        with WorkTreeLock(os.fsencode(tmp_path), mend=lambda: told.append("died")):
+            pass
+
+    enter()
+    enter()
+    assert told == []
+    (tmp_path / "lock").write_text("4711\n")
+    enter()
+    enter()
+    assert told == ["died"]

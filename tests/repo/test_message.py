@@ -15,12 +15,12 @@ from gitckpt.trajectory.events import KINDS, Event
 
 #: Text that an agent can produce, and some that it should not: controls, quotes, YAML signs, separators, half pairs.
 hostile = st.sampled_from(
-    ["'", '"', "\\", "\n", "\r\n", "\t", "\0", "\x1b[2J", "\x85", "\u2028", "\ufeff", "\u200b", "\ud800", "\udcff", ": ", " #", "- ",
+    ["'", '"', "\\", "\n", "\r\n", "\t", "\0", "\x1b[2J", "\x85", "\u2028", "\u2029", "<<", "=", "? ", "\x7f", "\x9b1m", "\ufeff", "\u200b", "\ud800", "\udcff", ": ", " #", "- ",
      "---", "...", "%YAML", "!!python/object", "&a", "*a", "|", ">", "~", "null", "yes", "2026-11-30", "1e3", "0x1f", "中", "🦊", "e\u0301"]
 )  # fmt: skip
 texts = st.lists(st.one_of(hostile, st.text(max_size=8)), max_size=6).map("".join)
 values = st.recursive(
-    st.one_of(texts, st.booleans(), st.integers(-(10**6), 10**6)),
+    st.one_of(texts, st.booleans(), st.integers(), st.sampled_from([10**400, -(2**64)])),
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(texts, inner, max_size=3)),
     max_leaves=8,
 )
@@ -78,9 +78,7 @@ def without_empty(document: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in document.items() if value not in (None, {}, [])}
 
 
-@settings(max_examples=40)
-@given(events)
-def test_it_reads_back_exactly(event: Event) -> None:
+def reads_back_exactly(event: Event) -> None:
     again = read(encode(event))
     assert plain(again) == made_sound(plain(event))
     assert (again.commit, again.parents, again.format) == (COMMIT, PARENTS, 1)
@@ -90,6 +88,29 @@ def test_it_reads_back_exactly(event: Event) -> None:
     if "fields" in expected:
         expected["fields"] = expected["fields"] | head
     assert document == expected
+
+
+@settings(max_examples=40)
+@given(events)
+def test_it_reads_back_exactly(event: Event) -> None:
+    reads_back_exactly(event)
+
+
+@pytest.mark.slow
+@settings(max_examples=5000)
+@given(events)
+def test_it_reads_back_exactly_however_long_one_tries(event: Event) -> None:
+    reads_back_exactly(event)
+
+
+@pytest.mark.parametrize(
+    "key", ["yes", "~", "<<", "null", "=", "1", "1e3", "", "- a", "? x", "#", "'", "\u2028", "2026-11-30"]
+)
+def test_a_key_that_yaml_could_take_for_something_else_reads_back(key: str) -> None:
+    event = Event(
+        kind="note", session="s", line="main", seq=1, at="", subject="x", document={"fields": {key: [{key: key}]}}
+    )
+    assert read(encode(event)).fields == {key: [{key: key}]}
 
 
 @settings(max_examples=40)
