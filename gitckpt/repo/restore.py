@@ -240,7 +240,7 @@ def set_modes(
             kind = stat.S_ISDIR if path.endswith(b"/") else stat.S_ISREG  # a file may stand where a directory was
             if kind(status.st_mode) and stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(full, mode)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue  # verification names it
 
 

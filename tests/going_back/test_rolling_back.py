@@ -355,3 +355,14 @@ def test_a_file_that_comes_back_where_a_directory_is_has_its_own_bits(project: P
     (project.root / "src/app.py").mkdir(0o700)
     project.roll_back("C1")
     assert project.disk() == before
+
+
+def test_a_file_that_comes_back_where_a_directory_had_an_empty_one_in_it(project: Project) -> None:
+    project.write("a", "a file\n")
+    project.checkpoint("C1")
+    before = project.disk()
+    project.remove("a")
+    (project.root / "a" / "x").mkdir(parents=True)
+    (project.root / "a" / "x").chmod(0o700)
+    project.roll_back("C1")
+    assert project.disk() == before
