@@ -246,7 +246,9 @@ class Restorer(Planner):
             if step.action == "restore" and step.path.endswith(b"/") and not self._is_directory(step.path[:-1]):
                 differences.append(f"  {os.fsdecode(step.path)} is missing")
         for path, mode in prepared.modes.items():
-            if mode is not None and disk.mode_of(self.repository, path) != mode:
+            found_mode = disk.mode_of(self.repository, path)
+            # a directory with ignored files alone in it is not made again
+            if mode is not None and found_mode != mode and not (found_mode is None and path.endswith(b"/")):
                 differences.append(f"  {os.fsdecode(path)} has other permission bits than {mode:o}")
         return differences
 

@@ -251,11 +251,12 @@ def is_file(repository: Repository, path: bytes) -> bool:
 
 
 def mode_of(repository: Repository, path: bytes) -> int | None:
-    """The permission bits of a path; None where there is none."""
+    """The permission bits of a path; None where there is none, or a file where a directory is meant."""
     if leads_through_link(repository, path.rstrip(b"/")):
         return None
     try:
-        return stat.S_IMODE(os.lstat(repository.at(path.rstrip(b"/"))).st_mode)
+        mode = os.lstat(repository.at(path.rstrip(b"/"))).st_mode
+        return None if path.endswith(b"/") and not stat.S_ISDIR(mode) else stat.S_IMODE(mode)
     except OSError:
         return None
 

@@ -236,3 +236,13 @@ def test_undo_removes_what_the_rollback_brought_though_a_rule_ignores_it_and_git
     assert project.disk() == before
     project.redo()
     assert project.disk() == there
+
+
+def test_a_directory_with_ignored_files_alone_is_not_asked_for_its_bits(project: Project) -> None:
+    project.write("a/x/y.log", "ignored\n")
+    (project.root / "a" / "x").chmod(0o700)
+    project.checkpoint("C1")
+    project.remove("a")
+    project.write("a", "a file\n")
+    project.roll_back("C1")
+    assert not (project.root / "a").exists()
