@@ -182,6 +182,33 @@ def test_what_is_wrong_is_named(recorded: Place, name: str) -> None:
     assert (f"and {case.more} more:" in answer.out) is bool(case.more)
 
 
+def test_parents_that_the_record_does_not_explain(recorded: Place) -> None:
+    recorded.git("commit", "-q", "-am", "second")
+    recorded.ok("record", "--session", "run", stdin=checkpoint("4"))
+    head = f"parent {recorded.git('rev-parse', 'HEAD')}\n".encode()
+    first = f"parent {recorded.git('rev-parse', 'HEAD~')}\n".encode()
+    for edit, said in (
+        (lambda content: content.replace(head, b""), f"run/C4 is not bound to {head[7:19].decode()}, the commit that HEAD was at"),
+        (lambda content: content.replace(head, head + first), f"run/C4 has a parent that its record does not name, {first[7:19].decode()}"),
+    ):  # fmt: skip
+        place = recorded.copy(recorded.path.parent / f"copy{len(said)}" / "work")
+        forged(edit)(place)
+        place.git("update-ref", f"{RUN}/tags/C4", f"{RUN}/heads/main")
+        place.git("update-ref", f"{RUN}/tags/C3", f"{RUN}/heads/main~")
+        [finding] = verified(place)["findings"]
+        assert (finding["check"], finding["message"], finding["affected"]) == ("parents", said, ["run/C4"])
+
+
+def test_a_tree_with_names_that_lead_out_is_damage(recorded: Place) -> None:
+    blob = bytes.fromhex(recorded.git("rev-parse", "HEAD:a.txt"))
+    (recorded.path.parent / "tree").write_bytes(b"100644 .GIT\0" + blob)
+    tree = recorded.git("hash-object", "-t", "tree", "--literally", "-w", str(recorded.path.parent / "tree"))
+    forged(lambda content: b"tree " + tree.encode() + content[45:])(recorded)
+    [finding] = verified(recorded)["findings"]
+    assert (finding["check"], finding["affected"]) == ("object", ["run/C3"])
+    assert finding["message"].startswith(f"object {tree} is damaged: the directory . at run/C3")
+
+
 @pytest.mark.parametrize("name", ["a tag is deleted", "a tag is moved", "a tag is strange", "a line is moved back"])
 def test_the_command_that_is_named_helps(recorded: Place, name: str) -> None:
     CASES[name].harm(recorded)
