@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import random
 import resource
 import shutil
 import statistics
@@ -348,6 +349,10 @@ def start(room: Path, setting: Setting) -> list[Row]:
 def verify(room: Path, setting: Setting) -> list[Row]:
     """Integrity of many checkpoints of two edits each, against git's own look at the same objects."""
     where = project(room / "verify", setting.files, setting)
+    for number, path in enumerate(sorted(where.glob("d*/s*/f*.txt"))):
+        # as large as source files are, and as little alike
+        path.write_bytes(random.Random(number).randbytes(4000).hex().encode())
+    git(where, "commit", "-qam", "large")
     tree, running = recorder(where)
     editor = Editor(where)
     for number in range(setting.events // 10):
