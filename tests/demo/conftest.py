@@ -7,9 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from places import zygote
 
 from gitckpt.demo import agent
 from gitckpt.demo.project import create_project
+
+__all__ = ["zygote"]
 
 Observer = Callable[[str, str], None]
 

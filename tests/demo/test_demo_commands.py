@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import shlex
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from commandline import Zygote
 
 from gitckpt.demo.picture import Picture, in_checkpoint, on_disk
 from gitckpt.demo.story import PAUSE, run_demo
 from gitckpt.repo.gateway import Git
 
 
-def run(argv: list[str], cwd: str) -> int:
-    command = [sys.executable, "-m", "gitckpt", *argv]
-    return subprocess.run(command, cwd=cwd, check=False, stdin=subprocess.DEVNULL).returncode
+@pytest.fixture
+def run(zygote: Zygote) -> Callable[[list[str], str], int]:
+    """Runs a command line of gitckpt as a process of its own."""
+
+    def run(argv: list[str], cwd: str) -> int:
+        answer = zygote.run(argv, cwd=Path(cwd), env=os.environ)
+        print(answer.err)
+        return answer.status
+
+    return run
 
 
-def test_every_check_holds_and_what_is_recommended_works(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_every_check_holds_and_what_is_recommended_works(
+    tmp_path: Path, run: Callable[[list[str], str], int], capfd: pytest.CaptureFixture[str]
+) -> None:
     said: list[str] = []
     directory = tmp_path / "demo"
     assert run_demo(directory, run, said.append, pause=0) == 0, "\n".join([*said, *capfd.readouterr()])
@@ -35,7 +44,7 @@ def test_every_check_holds_and_what_is_recommended_works(tmp_path: Path, capfd: 
 
 @pytest.mark.slow
 def test_each_checkpoint_holds_the_files_as_they_were_when_it_was_reported(
-    project: Path, tmp_path: Path, watched: type
+    project: Path, tmp_path: Path, watched: type, run: Callable[[list[str], str], int]
 ) -> None:
     directory = tmp_path / "demo"
     assert run_demo(directory, run, lambda text: None, pause=PAUSE) == 0
