@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from gitckpt.cli import edge
+from gitckpt.cli.usage import end
 
 PANEL = "Set up"
 
@@ -32,7 +32,7 @@ def resume(
     """Start the agent again where it stopped or died, with what it needs to know in place of {prompt}."""
     from gitckpt.cli.resume import resume as resumed
 
-    raise typer.Exit(edge.run(lambda: resumed(command or [], task=task, quiet=quiet)))
+    end(lambda: resumed(command or [], task=task, quiet=quiet))
 
 
 def init(
@@ -45,7 +45,7 @@ def init(
     """Let other programs call gitckpt: hooks of git. Optional; recording and going back work without it."""
     from gitckpt.cli.init import init as command
 
-    raise typer.Exit(edge.run(lambda: command(hooks=hooks, remove=remove, show=show)))
+    end(lambda: command(hooks=hooks, remove=remove, show=show))
 
 
 def hook(
@@ -55,11 +55,11 @@ def hook(
     """Answer a hook. For the hooks that `init` writes, not for people."""
     from gitckpt.cli.hook import hook as command
 
-    raise typer.Exit(edge.run(lambda: command(name, words or [])))
+    end(lambda: command(name, words or []))
 
 
 def mcp() -> None:
     """Serve checkpoint, reset, summary, retry, rollback, log, diff and context to an agent over MCP (stdio)."""
     from gitckpt.cli.mcp import mcp as command
 
-    raise typer.Exit(edge.run(command))
+    end(command)

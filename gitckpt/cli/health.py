@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from gitckpt.cli import edge
+from gitckpt.cli.options import Json
+from gitckpt.cli.usage import end
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
-
-def register(app: typer.Typer) -> None:
-    """Give an app these commands."""
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
     for command in (verify, doctor):
         app.command(rich_help_panel="Check")(command)
 
@@ -25,7 +24,7 @@ def verify(
     Exits with 5 where history is damaged, with 1 where there is only something to look at."""
     from gitckpt.cli.verify import verify as command
 
-    raise typer.Exit(edge.run(lambda: command(session=session, json=json), json=json))
+    end(lambda: command(session=session, json=json), json=json)
 
 
 def doctor(json: Json = False) -> None:
@@ -34,4 +33,4 @@ def doctor(json: Json = False) -> None:
     Works outside of a repository too. Exits with 1 where something needs mending."""
     from gitckpt.cli.doctor import doctor as command
 
-    raise typer.Exit(edge.run(lambda: command(json=json), json=json))
+    end(lambda: command(json=json), json=json)

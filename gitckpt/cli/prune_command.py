@@ -9,6 +9,11 @@ import typer
 from gitckpt.cli import edge
 
 
+def add_to(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command(rich_help_panel="Keep")(prune)
+
+
 def prune(
     keep_last: Annotated[
         int | None, typer.Option("--keep-last", min=0, metavar="N", help="Keep the newest N sessions.")

@@ -12,6 +12,8 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from gitckpt.cli import edge
+
 #: Command → a command line that shows what it is for.
 EXAMPLES = {
     "demo": "gitckpt demo --lang en",
@@ -31,9 +33,21 @@ EXAMPLES = {
     "prompt": 'gitckpt prompt --task "move the dates to dayjs" --lang en',
     "context": "gitckpt context --budget 4000",
     "replay": "gitckpt replay transcript.txt --to C6",
+    "resume": 'gitckpt resume -- my-agent "{prompt}"',
+    "init": "gitckpt init --hooks --print",
+    "mcp": "gitckpt mcp",
+    "hook": "gitckpt hook commit-msg .git/COMMIT_EDITMSG",
+    "prune": "gitckpt prune --keep-last 20 --dry-run",
+    "verify": "gitckpt verify",
+    "doctor": "gitckpt doctor",
 }
 
 Row = tuple[str, str]
+
+
+def end(command: Callable[[], int], *, json: bool = False) -> None:
+    """Run a command's work and end with its exit status."""
+    raise typer.Exit(edge.run(command, json=json))
 
 
 def arguments(command: Any) -> list[Row]:

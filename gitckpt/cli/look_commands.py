@@ -1,0 +1,82 @@
+"""The commands that look, as typer reads them. The work is in a file per command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitckpt.cli.options import All, AllWorkTrees, Id, Json, ShownSession, Sides
+from gitckpt.cli.usage import end
+
+PANEL = "Look"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(rich_help_panel=PANEL)(status)
+    app.command(rich_help_panel=PANEL)(log)
+    app.command(rich_help_panel=PANEL)(show)
+    app.command(rich_help_panel=PANEL, context_settings={"ignore_unknown_options": False})(diff)
+    app.command(rich_help_panel=PANEL)(sessions)
+
+
+def status(json: Json = False) -> None:
+    """Where recording stands: session, last checkpoint, what has changed since, what was interrupted or not covered."""
+    from gitckpt.cli.status import status as command
+
+    end(lambda: command(json=json), json=json)
+
+
+def log(
+    commit: Annotated[
+        str | None, typer.Argument(metavar="[COMMIT]", help="The checkpoints that led to this commit of yours.")
+    ] = None,
+    session: ShownSession = None,
+    all: All = False,
+    graph: Annotated[bool, typer.Option("--graph", help="Draw the forks.")] = False,
+    stat: Annotated[bool, typer.Option("--stat", help="The files that each event changed.")] = False,
+    events: Annotated[bool, typer.Option("--events", help="Each automatic checkpoint on a line of its own.")] = False,
+    json: Json = False,
+    count: Annotated[int | None, typer.Option("-n", "--count", metavar="N", min=0, help="The last N events.")] = None,
+) -> None:
+    """The audit: every event in order, with its phase, what was done and what comes next."""
+    from gitckpt.cli.log import log as command
+
+    end(
+        lambda: command(
+            commit, session=session, all=all, graph=graph, stat=stat, events=events, json=json, count=count
+        ),
+        json=json,
+    )
+
+
+def show(
+    id: Id,
+    json: Json = False,
+    yaml: Annotated[bool, typer.Option("--yaml", help="The record as it is in the commit message.")] = False,
+    path: Annotated[str | None, typer.Option("--path", metavar="FILE", help="Print this file as it was.")] = None,
+    all: AllWorkTrees = False,
+) -> None:
+    """One event whole, or a file as it was."""
+    from gitckpt.cli.show import show as command
+
+    end(lambda: command(id, json=json, yaml=yaml, path=path, all=all), json=json)
+
+
+def diff(
+    names: Sides = None,
+    stat: Annotated[bool, typer.Option("--stat", help="Only how much changed in which file.")] = False,
+    json: Json = False,
+) -> None:
+    """What differs between two checkpoints, or one and the work tree."""
+    from gitckpt.cli.diff import diff as command
+
+    end(lambda: command(names or [], stat=stat, json=json), json=json)
+
+
+def sessions(json: Json = False, all: AllWorkTrees = False) -> None:
+    """List the sessions of this work tree."""
+    from gitckpt.cli.sessions import sessions as command
+
+    end(lambda: command(json=json, all=all), json=json)

@@ -1,0 +1,92 @@
+"""The commands that record, as typer reads them. The work is in a file per command."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitckpt.cli.options import (
+    DEFAULT_LANGUAGE,
+    Auto,
+    Channel,
+    Directory,
+    Freeze,
+    Input,
+    Language,
+    RecordRetry,
+    SessionName,
+    WrapChannel,
+    WrapRetry,
+    WrapTask,
+)
+from gitckpt.cli.usage import end
+
+PANEL = "Record"
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add the commands."""
+    app.command(rich_help_panel=PANEL)(demo)
+    app.command(
+        rich_help_panel=PANEL, context_settings={"allow_interspersed_args": False, "ignore_unknown_options": False}
+    )(wrap)
+    app.command(rich_help_panel=PANEL)(record)
+    app.command(rich_help_panel=PANEL)(save)
+
+
+def demo(
+    directory: Directory = None,
+    language: Language = DEFAULT_LANGUAGE,
+    pause: Annotated[
+        float, typer.Option("--pause", metavar="SECONDS", min=0.1, help="Between the agent's steps, to watch it.")
+    ] = 0.3,
+) -> None:
+    """The whole story in a throw-away repository: an agent works, fails, retries; then a rollback and its undo."""
+    from gitckpt.cli.demo import demo as command
+
+    end(lambda: command(directory, language=language, pause=pause))
+
+
+def wrap(
+    command: Annotated[list[str], typer.Argument(help="The agent's command line, after `--`.", metavar="-- CMD...")],
+    task: WrapTask = None,
+    language: Language = DEFAULT_LANGUAGE,
+    freeze: Freeze = "",
+    on_retry: WrapRetry = "",
+    channel: WrapChannel = "",
+    auto: Auto = "",
+    session: SessionName = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages of gitckpt's own.")] = False,
+) -> None:
+    """Run any agent, pass its bytes through untouched, and record each of its CHECKPOINT blocks as a commit."""
+    from gitckpt.cli.wrap import wrap as wrapped
+
+    end(
+        lambda: wrapped(
+            command, task=task, language=language, freeze=freeze, on_retry=on_retry, channel=channel, auto=auto,
+            session=session, quiet=quiet,
+        )
+    )  # fmt: skip
+
+
+def record(
+    file: Input = "-",
+    channel: Channel = "plain",
+    session: SessionName = None,
+    on_retry: RecordRetry = None,
+) -> None:
+    """Record blocks from a file or a pipe (`agent | gitckpt record`), each with the work tree as it is then."""
+    from gitckpt.cli.record import record as command
+
+    end(lambda: command(file, channel=channel, session=session, on_retry=on_retry))
+
+
+def save(
+    message: Annotated[str, typer.Option("--message", "-m", metavar="TEXT", help="What was done.")] = "",
+    session: SessionName = None,
+) -> None:
+    """Record a checkpoint by hand."""
+    from gitckpt.cli.save import save as command
+
+    end(lambda: command(message=message, session=session))
