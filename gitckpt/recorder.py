@@ -8,14 +8,16 @@ import string
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from gitckpt.errors import Damaged, GitFailed, Refused
+from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
 from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
 from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
+from gitckpt.trajectory.paths import data_path
 from gitckpt.trajectory.session import MAIN, Session
 from gitckpt.trajectory.sources import Sources
+from gitckpt.views.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +41,32 @@ def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
     return take()
 
 
+class Account:
+    """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
+    none; and `missing`, the paths that the snapshots do not hold, with the reasons."""
+
+    def __init__(self) -> None:
+        self.blocks, self.session, self.opened = 0, "", ""
+        self.missing: dict[str, str] = {}
+
+    def add(self, event: Event) -> None:
+        self.blocks, self.session = self.blocks + 1, event.session
+        for missing in event.missing:
+            self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
+
+    def uncovered(self) -> list[str]:
+        """A line for each path that is not covered, the first ten by name."""
+        lines = [f"not covered: {path}: {reason}" for path, reason in sorted(self.missing.items())]
+        return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
+
+    def total(self) -> str:
+        """How many blocks are on record, and what to do where there are none."""
+        if not self.blocks:
+            return "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
+        where = f"the new session {self.session}" if self.opened else f"session {self.session}"
+        return f"{count(self.blocks, 'block')} recorded in {where}; gitckpt log shows what"
+
+
 class Recorder:
     """Records into one session of a work tree.
 
@@ -60,12 +88,13 @@ class Recorder:
         around: Take = _as_it_is,
     ) -> None:
         if name is not None and not is_legal(name):
-            raise Refused(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
+            raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
         self.tree, self.restore = tree, restore
         self._name, self._alone, self._agent, self._around = name, alone, agent, around
         self._session: Session | None = None
         self._sources: Sources | None = None
         self._last: tuple[str, tuple[object, ...]] | None = None
+        self.account = Account()
 
     @property
     def session(self) -> Session | None:
@@ -96,7 +125,9 @@ class Recorder:
                 return self.append(event, snapshot)
             return self._retry(event, snapshot, session, target)
 
-        return self._written(write)
+        written = self._written(write)
+        self.account.add(written)
+        return written
 
     def _written(self, write: Callable[[Snapshot, Session], Written]) -> Written:
         """Take a snapshot and write an event."""
@@ -260,6 +291,7 @@ class Recorder:
             self._session = None
             raise
         self.tree.writer.set_current(id, MAIN)
+        self.account.opened = id
         return self._session
 
 

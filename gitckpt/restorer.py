@@ -27,6 +27,7 @@ from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import MAIN, Session
 from gitckpt.trajectory.undo import next_number
+from gitckpt.views.text import count
 from gitckpt.wishes import Wish, branch_rows
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Restorer(Planner):
             listed = "\n".join(f"  {os.fsdecode(step.path)}: {step.reason}" for step in blocked[:20])
             more = f"\n  and {len(blocked) - 20} more" if len(blocked) > 20 else ""
             raise Refused(
-                f"{len(blocked)} paths stand in the way and cannot be kept by the safety snapshot; "
+                f"in the way, and not to be kept by the safety snapshot: {count(len(blocked), 'path')}; "
                 f"nothing was changed\n{listed}{more}",
                 "move them away, or leave them as they are with --keep",
             )
@@ -287,4 +288,4 @@ def restore_for_retry(recorder: Recorder, retry: Event, target: Event) -> Event:
 
 def _subject(prepared: Prepared) -> str:
     wish = prepared.wish
-    return wish.title or f"{wish.operation} to {wish.target.ref}: {len(prepared.plan.changing)} paths"
+    return wish.title or f"{wish.operation} to {wish.target.ref}: {count(len(prepared.plan.changing), 'path')}"

@@ -21,6 +21,7 @@ from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
+from gitckpt.views.text import count
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -37,7 +38,8 @@ class Wrapping:
     """One agent under `wrap`. `say` tells the person; `choice` is how its output is read, by the command if not given;
     `freeze` is auto, on or off; `on_retry` fork, restore or "" (as configured); `auto` tool, turn, off or "" (turn
     where the output shows one). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes
-    on in `session` and puts the new start on record there."""
+    on in `session` and puts the new start on record there. `summarize` asks for a line on how much is on record at
+    the end."""
 
     def __init__(
         self,
@@ -51,11 +53,12 @@ class Wrapping:
         session: str | None = None,
         origin: Mapping[str, Any] | None = None,
         resumed: bool = False,
+        summarize: bool = False,
     ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
         self._choice = choice or channel_for(command, terminal=os.isatty(0) and os.isatty(1))
         self._auto = auto or ("turn" if self._choice.mode.events else "off")
-        self._name, self._resumed = session, resumed
+        self._name, self._resumed, self._summarize = session, resumed, summarize
         self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
         self._tree: WorkTree | None = None
         self._recorder: Recorder | None = None
@@ -188,24 +191,34 @@ class Wrapping:
             self._give_up(error)
         if agent_exit.leftover:
             listed = ", ".join(f"{left.command} (pid {left.pid})" for left in agent_exit.leftover[:5])
-            self._say(f"the agent left {len(agent_exit.leftover)} processes running: {listed}")
+            self._say(f"the agent left running: {count(len(agent_exit.leftover), 'process', 'processes')}: {listed}")
         self._tell_losses()
         if self._recorder is None:
             self._say("this run, or the end of it, was NOT recorded")
+        else:
+            self._tell_account(self._recorder)
 
     def _tell_losses(self) -> None:
         """What is not on record, or not as exactly as it could be."""
         if self._failures:
-            self._say(f"{len(self._failures)} events of this run are NOT recorded: {', '.join(self._failures[:10])}")
+            failed = count(len(self._failures), "event")
+            self._say(f"NOT recorded of this run: {failed}: {', '.join(self._failures[:10])}")
         for line in lost_words(self._lost):
             self._say(f"{line}; what was said in there is NOT recorded")
         if self._repeated:
             self._say(repeated_words(self._repeated))
         if self._late:
             self._say(
-                f"{self._late} blocks were read when the agent had gone on already (marked late): their snapshots may "
-                "hold more than they tell; an agent that waits after each block, or a tool hook, makes them exact"
+                f"{count(self._late, 'block')} read when the agent had gone on already (marked late): such a snapshot "
+                "may hold more than its block tells; an agent that waits after each block, or a tool hook, makes it "
+                "exact"
             )
+
+    def _tell_account(self, recorder: Recorder) -> None:
+        for line in recorder.account.uncovered():
+            self._say(line)
+        if self._summarize:
+            self._say(recorder.account.total())
 
     def _record_end(self, agent_exit: AgentExit) -> None:
         if self._recorder is None or self._tree is None:

@@ -14,9 +14,9 @@ def context(*, budget: int | None = None, json: bool = False) -> int:
         render.json(context_json(Reader().entries(), budget))
     else:
         text = prior_context(budget).rstrip("\n")
-        render.out([text] if text else [])
+        render.out([render.shown(text)] if text else [])
         if not text:
-            render.say("nothing has been recorded on this line yet")
+            render.say("nothing has been recorded here to go on from; `gitckpt wrap -- CMD` records an agent")
     return 0
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import shutil
 import sys
 import tempfile
 
@@ -16,7 +19,17 @@ def demo(directory: str | None, *, language: str, pause: float) -> int:
 
     choice(language, ("zh", "en"), "--lang")
     where = directory or tempfile.mkdtemp(prefix="gitckpt-demo-")
-    return run_demo(where, _run, _say, lang=language, pause=pause)
+    return run_demo(where, _run, _say, lang=language, pause=pause, program=_program())
+
+
+def _program() -> str:
+    """What a person types for this gitckpt: its name where the shell finds it, else its path."""
+    own = os.path.realpath(sys.argv[0])
+    if os.path.realpath(shutil.which("gitckpt") or "") == own:
+        return "gitckpt"
+    if os.path.basename(own) == "gitckpt" and os.access(own, os.X_OK):
+        return shlex.quote(os.path.abspath(sys.argv[0]))
+    return f"{shlex.quote(sys.executable)} -m gitckpt"
 
 
 def _run(arguments: list[str], cwd: str) -> int:

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
 
 def prompt(*, task: str = "", language: Language = "zh", resume: bool = False) -> int:
     """Print the prompt that teaches an agent the protocol; with `resume`, with what it has done so far."""
-    from gitckpt.protocol.prompt import protocol_prompt
+    from gitckpt.protocol.prompt import NOTHING, protocol_prompt
 
     prior = ""
     if resume:
         from gitckpt.cli.context import prior_context
 
         prior = prior_context(None)
-    render.out([protocol_prompt(task, prior, lang=language).rstrip("\n")])
+        if not prior:
+            render.say("nothing has been recorded here to go on from: the prompt is that of a beginning")
+            prior = NOTHING[language]
+    render.out([render.shown(protocol_prompt(task, prior, lang=language).rstrip("\n"))])
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import sys
 
 from gitckpt.agents.signals import Lost
 from gitckpt.agents.spoken import Told
@@ -15,6 +16,7 @@ from gitckpt.errors import GitckptError, UsageError
 from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
+from gitckpt.views.text import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,6 +48,7 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
         recording.take(stream.feed(chunk))
     recording.take(stream.close())
     tree.close()
+    _account(recording.recorder)
     return recording.tell(stream.take_diagnostics())
 
 
@@ -80,7 +83,7 @@ class _Recording:
     """What becomes of the blocks of one input. `live` says that it is a pipe, whose end is not there yet."""
 
     def __init__(self, recorder: Recorder, *, live: bool) -> None:
-        self._recorder, self._live = recorder, live
+        self.recorder, self._live = recorder, live
         self._failures: list[GitckptError] = []
         self._lines: set[int] = set()
         self._lost: dict[str, int] = {}
@@ -97,10 +100,10 @@ class _Recording:
     def _record(self, told: Told) -> None:
         block = told.block
         try:
-            if told.source and self._recorder.holds(told.source):
+            if told.source and self.recorder.holds(told.source):
                 self._repeated += 1
             else:
-                self._recorder.record(block, late=self._live and told.late, source=told.source)
+                self.recorder.record(block, late=self._live and told.late, source=told.source)
             self._lines.add(block.line)
         except GitckptError as error:
             render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")
@@ -118,6 +121,13 @@ class _Recording:
         if self._repeated:
             render.say(repeated_words(self._repeated))
         if self._failures:
-            render.say(f"{len(self._failures)} blocks are not on record")
+            render.say(f"not on record: {count(len(self._failures), 'block')}")
             raise self._failures[0]
         return 1 if unread or self._lost else 0
+
+
+def _account(recorder: Recorder) -> None:
+    for line in recorder.account.uncovered():
+        render.say(line)
+    if render.is_terminal(sys.stderr):
+        render.say(recorder.account.total())

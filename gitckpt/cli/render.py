@@ -26,6 +26,13 @@ def out(lines: Iterable[str]) -> None:
     _write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
+def shown(text: str) -> str:
+    """Text as it is for a pipe or a file; on a terminal with control characters escaped, line ends apart."""
+    from gitckpt.views.text import escape
+
+    return escape(text, multiline=True) if is_terminal() else text
+
+
 def raw(content: bytes) -> None:
     """Bytes on standard output, as they are."""
     if sys.stdout is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from gitckpt.cli import render
 from gitckpt.cli.wrap import PLACE, filled_in
@@ -51,7 +52,9 @@ def resume(command: list[str], *, task: str | None = None, quiet: bool = False) 
         filled = template
         say("the command has no {prompt}, so the agent is not told what was done; `gitckpt prompt --resume` prints it")
     origin = {"task": task, "template": template, "language": language}
-    return Wrapping(filled, say, session=events[0].session, origin=origin, resumed=True).run()
+    return Wrapping(
+        filled, say, session=events[0].session, origin=origin, resumed=True, summarize=render.is_terminal(sys.stderr)
+    ).run()
 
 
 def _last_agent(events: list[Event]) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Outcome, Restorer, restore_for_retry
 from gitckpt.trajectory.plan import SCOPES, Plan
 from gitckpt.views.plan import plan_document, plan_lines
+from gitckpt.views.text import count
 from gitckpt.wishes import Wish, wish_after_interruption, wish_to_redo, wish_to_undo
 
 TYPE_CHECKING = False
@@ -160,7 +161,7 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
         return
     target = prepared.wish.target
     name = target.id or ("start" if target.kind == "start" else target.commit[:12])
-    paths = "1 path" if outcome.changed == 1 else f"{outcome.changed} paths"
+    paths = count(outcome.changed, "path")
     told = {
         "undo": "undone: as before the rollback",
         "redo": "redone: as before the undo",
@@ -172,7 +173,7 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
     for step in left[:10]:
         render.say(f"left as it is: {os.fsdecode(step.path)}: {step.reason}")
     if len(left) > 10:
-        render.say(f"and {len(left) - 10} more paths left as they are")
+        render.say(f"and left as they are: {count(len(left) - 10, 'more path')}")
     for note in outcome.notes:
         render.say(note)
     for commit in outcome.commits_left:

@@ -11,9 +11,12 @@ from gitckpt.repo.worktree import WorkTree
 def save(*, message: str = "", session: str | None = None) -> int:
     """Record the work tree as it is, and print the id it can be had back by."""
     tree = WorkTree(discover(), render.say)
-    event = Recorder(tree, name=session).save(message)
+    recorder = Recorder(tree, name=session)
+    event = recorder.save(message)
     tree.close()
     render.out([f"{event.id} saved ({event.ref})"])
+    if session is not None and recorder.account.opened:
+        render.say(f"session {session} is new; gitckpt sessions lists all")
     for missing in event.missing:
         render.say(f"not covered: {missing['path']}: {missing['reason']}")
     return 0

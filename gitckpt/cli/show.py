@@ -25,7 +25,7 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
     if path is not None:
         return _print_file(reader, event, from_here(reader.repository, [path])[0])
     if yaml:
-        render.raw(event.text.encode())
+        render.out([render.shown(event.text.rstrip("\n"))])
         return 0
     session = reader.journal.session(event.session)
     parent, files = session.parent(event), reader.files([event], [session])[event.commit]

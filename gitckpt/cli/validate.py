@@ -6,7 +6,7 @@ import os
 import sys
 
 from gitckpt.cli import render
-from gitckpt.errors import UsageError
+from gitckpt.errors import Refused, UsageError
 from gitckpt.protocol.findings import as_github, as_json, as_sarif, as_text
 from gitckpt.protocol.reader import read_text
 from gitckpt.protocol.rules import Finding, check
@@ -73,15 +73,24 @@ def _root() -> bytes:
 
 def _contents(files: list[str], staged: bool, commit_msg: str | None) -> Iterator[tuple[str, bytes]]:
     if staged:
-        from gitckpt.repo.staged import staged_contents
-
-        yield from staged_contents()
+        yield from _staged()
     if commit_msg is not None:
         yield commit_msg, _without_comments(_read(commit_msg))
     if not files and not staged and commit_msg is None:
         files = ["-"]
     for name in files:
         yield ("<stdin>", sys.stdin.buffer.read()) if name == "-" else (name, _read(name))
+
+
+def _staged() -> Iterator[tuple[str, bytes]]:
+    from gitckpt.repo.repository import discover
+    from gitckpt.repo.staged import staged_contents
+
+    try:
+        repository = discover()
+    except Refused as error:
+        raise UsageError(f"--staged has nothing to look at: {error}", error.hint) from error
+    yield from staged_contents(repository)
 
 
 def _read(name: str) -> bytes:

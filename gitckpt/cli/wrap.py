@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 from gitckpt.cli import render
 from gitckpt.config import choice
 from gitckpt.errors import UsageError
+from gitckpt.protocol.ids import is_legal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ def wrap(
 
     if not command:
         raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
+    if session is not None and not is_legal(session):
+        raise UsageError(f"{session!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
     named = channel_named(channel) if channel else None
     if freeze:
         choice(freeze, ("auto", "on", "off"), "--freeze")
@@ -48,8 +53,9 @@ def wrap(
     origin = {} if task is None else {"task": task, "template": command, "language": language}
     filled = command if task is None else filled_in(command, task, "", language)
     wrapping = Wrapping(
-        filled, say, choice=named, freeze=freeze, on_retry=on_retry, auto=auto, session=session, origin=origin
-    )
+        filled, say, choice=named, freeze=freeze, on_retry=on_retry, auto=auto, session=session, origin=origin,
+        summarize=render.is_terminal(sys.stderr),
+    )  # fmt: skip
     return wrapping.run()
 
 

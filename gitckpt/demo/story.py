@@ -101,12 +101,22 @@ class Demo:
         self.check("your commits, branches and staging area are as they were", wrong)
 
 
-def run_demo(directory: str | os.PathLike[str], run: Run, say: Say, *, lang: str = "zh", pause: float = PAUSE) -> int:
+def run_demo(
+    directory: str | os.PathLike[str],
+    run: Run,
+    say: Say,
+    *,
+    lang: str = "zh",
+    pause: float = PAUSE,
+    program: str = "gitckpt",
+) -> int:
     """Tell the whole story in `directory`, which must be new or empty; returns 0, or 1 if any command or check failed.
 
     `run(argv, cwd)` runs one gitckpt command line (without the word gitckpt) with its output shown, and returns its
     exit status; `say(text)` shows a piece of the story. The agent reports in `lang` (`zh` or `en`) and waits `pause`
-    seconds after each block. Raises Refused if the directory is not empty or cannot be written.
+    seconds after each block. `program` is what a person types for gitckpt.
+
+    Raises Refused if the directory is not empty or cannot be written.
     """
     where = os.path.abspath(directory)
     create_project(where)
@@ -121,20 +131,26 @@ def run_demo(directory: str | os.PathLike[str], run: Run, say: Say, *, lang: str
     except (Damaged, GitFailed) as error:
         demo.failures += 1
         say(f"FAILED: {error}")
-    say(closing(where, demo.failures))
+    say(closing(where, demo.failures, program))
     return 1 if demo.failures else 0
 
 
-def closing(where: str, failures: int) -> str:
+def closing(where: str, failures: int, program: str = "gitckpt") -> str:
     """What to try next, and where."""
     result = f"{failures} of the steps above failed." if failures else "Everything was checked, and holds."
+    tries = (
+        (f"{program} show C8", "one step: what was done, what comes next, which files"),
+        (f"{program} diff C6 C8", "how the plugin came in"),
+        (f"{program} rollback C9", "back to any step"),
+        (f"{program} undo", "takes that back"),
+        ("git log --all --oneline", "the checkpoints are ordinary commits, beside your own"),
+    )
+    column = max(len(command) for command, _ in tries) + 2
+    listed = "\n".join(f"  {command:<{column}}{meaning}" for command, meaning in tries)
     return f"""
 {result} The repository stays in {where}, to play with:
 
   cd {shlex.quote(where)}
-  gitckpt show C8          one step: what was done, what comes next, which files
-  gitckpt diff C6 C8       how the plugin came in
-  gitckpt rollback C9      back to any step; gitckpt undo takes it back
-  git log --all --oneline  the checkpoints are ordinary commits, beside your own
+{listed}
 
 Delete the directory when you are done. Nothing else was written."""

@@ -15,7 +15,7 @@ from gitckpt.protocol.scanner import Scanner
 
 Language = Literal["zh", "en"]
 
-_NOTHING: Final[dict[Language, str]] = {"zh": "（无）", "en": "(none)"}
+NOTHING: Final[dict[Language, str]] = {"zh": "（无）", "en": "(none)"}
 _SLOT: Final = re.compile(r"\{\{(task|prior_context)\}\}")
 _LINE_START: Final = re.compile(r"(?:\A|(?<=\n)|(?<=\r)(?!\n))")
 
@@ -32,7 +32,7 @@ def protocol_prompt(task: str = "", prior_context: str = "", lang: Language = "z
         raise UsageError(f"there is no prompt in {lang!r}", hint="the languages are zh and en")
     filled = {"task": _quoted(task.strip()), "prior_context": _quoted(prior_context.strip("\n"))}
     if task and not prior_context:
-        filled["prior_context"] = _NOTHING[lang]
+        filled["prior_context"] = NOTHING[lang]
     return _SLOT.sub(lambda slot: filled[slot[1]] or slot[0], _template(lang))
 
 

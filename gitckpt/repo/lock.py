@@ -138,7 +138,7 @@ def _lock_file_made_writable(path: bytes) -> int:
     except OSError as error:
         raise Refused(
             f"the lock file {os.fsdecode(path)!r} cannot be opened: {error.strerror}",
-            "it is another user's: let him run gitckpt here, or remove the file while no gitckpt runs",
+            "it is another user's: ask for write access, or remove the file while nothing is recorded here",
         ) from error
 
 

@@ -6,13 +6,13 @@ import os
 
 from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.gateway import split
-from gitckpt.repo.repository import discover
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
 
 #: What a file must hold to be worth reading as protocol: the marker, in ASCII or full width.
 MARKERS = (b"===", "＝＝＝".encode())
@@ -21,13 +21,12 @@ MARKERS = (b"===", "＝＝＝".encode())
 LARGEST = 32 * 1024 * 1024
 
 
-def staged_contents() -> Iterator[tuple[str, bytes]]:
+def staged_contents(repository: Repository) -> Iterator[tuple[str, bytes]]:
     """Name and content of every staged file that may hold blocks, as it would be committed.
 
     A `git commit -a` or `git commit PATH` prepares an index of its own and names it in the environment of its hooks.
     """
     index = os.environ.get("GIT_INDEX_FILE", "")
-    repository = discover()
     git = repository.git
     if index and os.path.realpath(os.fsencode(index)).startswith(repository.common_dir + b"/"):
         git = git.view(GIT_INDEX_FILE=os.path.realpath(os.fsencode(index)))

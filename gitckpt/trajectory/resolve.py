@@ -49,7 +49,7 @@ def resolve(name: str, sessions: Sequence[Session], current: tuple[str, str] | N
     found = _by_name(match, ordered, here, line) if match else None
     found = found or _by_commit(name, ordered)
     if found is None:
-        raise _unknown(name, ordered)
+        raise _too_few(match, ordered, here, line) or _unknown(name, ordered)
     return found
 
 
@@ -95,6 +95,23 @@ def _by_commit(name: str, ordered: Sequence[Session]) -> Found | None:
     return Found(next(iter(found.values()))) if found else None
 
 
+def _too_few(
+    match: re.Match[str] | None, ordered: Sequence[Session], here: Session | None, line: str | None
+) -> UnknownId | None:
+    """What is to be said of `C6~2` where C6 is there, and was not recorded so often."""
+    if match is None or not match["earlier"]:
+        return None
+    name = match.string[: match.start("earlier") - 1]
+    newest = NAME.match(name)
+    if newest is None or _by_name(newest, ordered, here, line) is None:
+        return None
+    return UnknownId(
+        f"{name} is there, but was not recorded {int(match['earlier']) + 1} times: {match.string} does not mean a step "
+        f"before it but an earlier {name}, for ids that were used again",
+        "gitckpt log lists the steps",
+    )
+
+
 def _unknown(name: str, ordered: Sequence[Session]) -> UnknownId:
     shown = name.encode("unicode_escape").decode("ascii")[:80]
     ids = list(dict.fromkeys(event.id for session in ordered for event in session.events if event.id))
@@ -103,4 +120,5 @@ def _unknown(name: str, ordered: Sequence[Session]) -> UnknownId:
             f"no checkpoint {shown!r}: nothing has been recorded in this work tree", "gitckpt save records one"
         )
     near = difflib.get_close_matches(canonical(name) or name, ids, n=3, cutoff=0.3) or ids[-3:]
-    return UnknownId(f"no checkpoint {shown!r} here; the nearest are {', '.join(near)}", "gitckpt log lists them all")
+    nearest = f"the nearest {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
+    return UnknownId(f"no checkpoint {shown!r} here; {nearest}", "gitckpt log lists them all")

@@ -107,9 +107,9 @@ def pad(text: str, columns: int) -> str:
     return text + " " * (columns - width(text))
 
 
-def count(number: int, noun: str) -> str:
-    """`1 path`, `2 paths`, `1,234 paths`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 path`, `2 paths`, `1,234 paths`; `plural` where that does not end in a mere s."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
 _UNITS = ("KiB", "MiB", "GiB", "TiB")

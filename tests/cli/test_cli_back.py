@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from commandline import Place, checkpoint, stable
 
@@ -358,7 +360,9 @@ def test_an_unknown_name_is_an_error_that_lists_the_nearest(worked: Place) -> No
     for name in ("C99", "", "run/", "../../x", "C1\x1b[2J", "C1;rm", "HEAD", "main", "deadbeef", "x" * 500):
         answer = worked.run("rollback", name)
         assert (answer.status, answer.out) == (3, "")
-        assert answer.err.startswith("gitckpt: no checkpoint '") and "here; the nearest are C" in answer.err
+        assert answer.err.startswith("gitckpt: no checkpoint '") and re.search(
+            "here; the nearest (is|are) C", answer.err
+        )
         assert answer.err.endswith("→ gitckpt log lists them all\n") and "\x1b" not in answer.err
     assert (worked.bytes(), worked.ids()) == (before, ids)
 
@@ -424,3 +428,13 @@ def test_whoever_does_not_say_yes_changes_nothing(worked: Place) -> None:
 
 def test_yes_is_said_on_the_command_line_too(worked: Place) -> None:
     assert worked.typed("rollback", "C1", "--yes").out == f"rolled back to C1, 4 paths, verified\n{UNDO}"
+
+
+def test_the_one_before_the_newest_is_explained_where_there_is_none(worked: Place) -> None:
+    answer = worked.run("rollback", "C2~1")
+    assert answer == (
+        3,
+        b"",
+        "gitckpt: C2 is there, but was not recorded 2 times: C2~1 does not mean a step before it but an earlier C2, for "
+        "ids that were used again\ngitckpt:   → gitckpt log lists the steps\n",
+    )

@@ -212,3 +212,16 @@ def test_replay_of_what_is_not_there(nowhere: Place) -> None:
     missing = nowhere.run("replay", "none.log")
     assert (missing.status, missing.err) == (2, "gitckpt: 'none.log' cannot be read: No such file or directory\n")
     assert nowhere.ok("replay", "-", stdin=b"\xff\x00").out == "no checkpoint in this text\n"
+
+
+def test_without_earlier_work_the_prompt_says_so_and_has_no_open_slot(place: Place) -> None:
+    answer = place.ok("prompt", "--resume", "--lang", "en")
+    assert answer.err == "gitckpt: nothing has been recorded here to go on from: the prompt is that of a beginning\n"
+    assert "{{prior_context}}" not in answer.out and "(none)" in answer.out
+
+
+def test_what_an_agent_wrote_is_sent_raw_into_a_pipe_and_never_to_a_terminal(place: Place) -> None:
+    place.ok("save", "-m", "a\x1b]0;title\x07b\u202e")
+    for command in (["context"], ["prompt", "--resume"], ["show", "C1", "--yaml"]):
+        assert not set(place.typed(*command).out) & {"\x1b", "\x07", "\u202e"}
+    assert "\x1b]0;title" in place.ok("context").out

@@ -78,7 +78,7 @@ def test_a_named_session_is_gone_on_with(place: Place) -> None:
 def test_a_name_that_git_could_misread_is_refused_and_nothing_is_recorded(place: Place) -> None:
     for name in ("../x", "a/b", "-x", "a..b", "x.lock", "", "a b", "名", "x" * 65):
         answer = place.run("record", "--session", name, stdin=checkpoint("1"))
-        assert (answer.status, answer.out) == (3, "")
+        assert (answer.status, answer.out) == (2, "")
         assert answer.err.startswith(f"gitckpt: {name!r} is no name for a session\n")
     assert place.git("for-each-ref", "refs/gitckpt") == ""
 
@@ -176,6 +176,17 @@ def test_what_cannot_be_read_is_a_usage_error(place: Place, options: list[str], 
     assert place.git("for-each-ref", "refs/gitckpt") == ""
 
 
+def test_on_a_terminal_the_sum_is_told(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "one").write_text(checkpoint("1"))
+    (tmp_path / "none").write_text("prose\n")
+    assert place.typed("record", "--session", "s", str(tmp_path / "one")).out == (
+        "gitckpt: 1 block recorded in the new session s; gitckpt log shows what\n"
+    )
+    assert place.typed("record", str(tmp_path / "none")).out == (
+        "gitckpt: no block was found in the output; gitckpt prompt prints what teaches an agent to write them\n"
+    )
+
+
 # -- save
 
 
@@ -193,7 +204,10 @@ def test_save_says_what_the_snapshot_does_not_hold(place: Place) -> None:
     place.git("config", "gitckpt.maxFileSize", "1K")
     place.write("big.bin", b"x" * 2000)
     answer = place.ok("save", "--session", "s")
-    assert answer.err == "gitckpt: not covered: big.bin: larger than max_file_size (2000 of 1024 bytes)\n"
+    new, missing = "session s is new; gitckpt sessions lists all", "larger than max_file_size (2000 of 1024 bytes)"
+    assert answer.err == f"gitckpt: {new}\ngitckpt: not covered: big.bin: {missing}\n"
+    assert place.ok("record", stdin=checkpoint("2")).err == f"gitckpt: not covered: big.bin: {missing}\n"
+    assert "new" not in place.ok("save", "--session", "s").err
     assert place.json("show", "C1")["coverage"] == {
         "complete": False,
         "missing": [{"path": "big.bin", "reason": "larger than max_file_size (2000 of 1024 bytes)"}],

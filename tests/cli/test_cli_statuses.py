@@ -209,6 +209,18 @@ def with_fault(place: Place, function: str) -> dict[str, str]:
     return place.env | {"PYTHONPATH": str(site)}
 
 
+def test_what_no_session_can_be_called_is_a_usage_error_and_no_agent_runs(place: Place) -> None:
+    answer = place.run("wrap", "--session", "../x", "--", "touch", "ran")
+    assert (answer.status, "'../x' is no name for a session" in answer.err) == (2, True)
+    assert not (place.path / "ran").exists()
+
+
+def test_staged_files_are_looked_for_in_a_repository(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "nowhere").mkdir()
+    answer = place.run("validate", "--staged", cwd=tmp_path / "nowhere")
+    assert (answer.status, answer.err.startswith("gitckpt: --staged has nothing to look at: this is not")) == (2, True)
+
+
 # -- 141 and the like: whoever reads or writes for us is gone
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commandline import Place, checkpoint, retry, stable
+from commandline import SESSION_ID, Place, checkpoint, retry, stable
 
 UNRECORDED = "gitckpt: this run, or the end of it, was NOT recorded\n"
 
@@ -238,13 +238,16 @@ def odd_git(place: Place, question: str, answer: str) -> dict[str, str]:
     return place.before_git(script) | {"ODD": str(place.path / "odd")}
 
 
-#: Words that nobody expects of git.
-ODD = 'printf "?"; exit 0'
+def broken_python(place: Place, function: str) -> dict[str, str]:
+    """An environment in which a function of Python is none: whoever calls it fails as a fault of ours does."""
+    site = place.path.parent / "site"
+    site.mkdir()
+    (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")
+    return place.env | {"PYTHONPATH": str(site)}
 
 
 def test_a_fault_of_ours_at_the_start_does_not_stop_the_agent(place: Place) -> None:
-    place.write("odd", "")
-    answer = place.run("wrap", *HELLO, env=odd_git(place, "ls-files", ODD))
+    answer = place.process("wrap", *HELLO, env=broken_python(place, "hashlib.sha256"))
     assert (answer.status, answer.out) == (5, "hello\n")
     first, rest = answer.err.split("warning\n")
     assert "this run is NOT recorded" in first and "Traceback" not in first and rest == UNRECORDED
@@ -253,14 +256,13 @@ def test_a_fault_of_ours_at_the_start_does_not_stop_the_agent(place: Place) -> N
 def test_a_fault_of_ours_in_the_middle_does_not_stop_the_agent(place: Place) -> None:
     script = """
         cat ../agent/C1; await tags/C1
-        touch odd; cat ../agent/C2 ../agent/C3; echo done; echo warning >&2; exit 5
+        head -c 9000000 /dev/zero >large; cat ../agent/C2 ../agent/C3; echo done; echo warning >&2; exit 5
     """
-    answer = place.run(*wrapped(place, script), env=odd_git(place, "diff-files", ODD))
+    answer = place.process(*wrapped(place, script), env=broken_python(place, "zlib.compress"))
     blocks = "".join(checkpoint(number, f"step {number}") for number in "123")
     assert (answer.status, answer.out) == (5, blocks + "done\n")
     assert answer.err.count("from here on this run is NOT recorded\n") == 1 and answer.err.endswith(UNRECORDED)
     assert "warning\n" in answer.err and "Traceback" not in answer.err
-    (place.path / "odd").unlink()
     assert place.ids() == ["start", "C1"]
 
 
@@ -272,23 +274,29 @@ def test_a_block_that_git_does_not_take_is_named_and_the_others_are_on_record(pl
     answer = place.run(*wrapped(place, script), env=odd_git(place, "write-tree", "exit 128"))
     assert answer.status == 5
     assert answer.err.startswith("gitckpt: checkpoint 2 is NOT recorded: ")
-    assert answer.err.endswith("gitckpt: 1 events of this run are NOT recorded: checkpoint 2\n")
+    assert answer.err.endswith("gitckpt: NOT recorded of this run: 1 event: checkpoint 2\n")
     assert place.ids() == ["start", "C1", "C3", "end"]
 
 
 # -- at a terminal
 
+NO_BLOCK = "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
+
 
 def test_at_a_terminal_the_agent_has_one_of_the_same_size(place: Place) -> None:
     script = "test -t 0 && test -t 1 && test -t 2 && stty size; printf '\\033[31mred\\033[0m\\a\\r\\n'; exit 4"
     answer = place.typed("wrap", "--", "sh", "-c", script)
-    assert (answer.status, answer.out) == (4, "40 100\n\x1b[31mred\x1b[0m\x07\r\n")
+    assert (answer.status, answer.out) == (4, f"40 100\n\x1b[31mred\x1b[0m\x07\r\ngitckpt: {NO_BLOCK}\n")
     assert place.ids() == ["start", "end"]
 
 
 def test_at_a_terminal_blocks_are_recorded_too(place: Place) -> None:
     answer = place.typed(*wrapped(place, "cat ../agent/C1; await tags/C1; echo changed >a.txt; cat ../agent/C2"))
-    assert answer == (0, (checkpoint("1", "step 1") + checkpoint("2", "step 2")).encode(), "")
+    said = SESSION_ID.sub("SESSION", answer.out.removeprefix(checkpoint("1", "step 1") + checkpoint("2", "step 2")))
+    assert (answer.status, said) == (
+        0,
+        "gitckpt: 2 blocks recorded in the new session SESSION; gitckpt log shows what\n",
+    )
     assert [place.ok("show", id, "--path", "a.txt").out for id in ("C1", "C2")] == ["a as committed\n", "changed\n"]
 
 

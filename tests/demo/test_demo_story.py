@@ -139,7 +139,8 @@ Everything was checked, and holds. The repository stays in {directory}, to play 
   cd '{directory}'
   gitckpt show C8          one step: what was done, what comes next, which files
   gitckpt diff C6 C8       how the plugin came in
-  gitckpt rollback C9      back to any step; gitckpt undo takes it back
+  gitckpt rollback C9      back to any step
+  gitckpt undo             takes that back
   git log --all --oneline  the checkpoints are ordinary commits, beside your own
 
 Delete the directory when you are done. Nothing else was written.""".splitlines()

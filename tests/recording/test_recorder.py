@@ -10,7 +10,7 @@ import pytest
 from observation import differences, files_on_disk, traces
 from project import Project, checkpoint, retry
 
-from gitckpt.errors import Refused
+from gitckpt.errors import Refused, UsageError
 from gitckpt.protocol.blocks import Block
 from gitckpt.recorder import Recorder, agent_record, new_session_id
 from gitckpt.repo.journal import Journal
@@ -109,7 +109,7 @@ def test_a_name_makes_or_finds_a_session(project: Project) -> None:
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "-x", "a..b", "x.lock", "a b", "名", "x" * 65, "a\n"])
 def test_a_name_that_is_no_name_is_refused(project: Project, name: str) -> None:
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(UsageError) as caught:
         Recorder(project.tree(), name=name)
     assert caught.value.hint == "letters, digits, `.`, `_` and `-`; 64 at most"
 
