@@ -32,6 +32,12 @@ if TYPE_CHECKING:
     from gitckpt.repo.snapshot import Snapshot
 
     Say = Callable[[str], None]
+    Take = Callable[[Callable[[], Snapshot]], Snapshot]
+
+
+def at_once(take: Callable[[], Snapshot]) -> Snapshot:
+    """Take a snapshot, and nothing besides."""
+    return take()
 
 
 class Wrapping:
@@ -39,7 +45,7 @@ class Wrapping:
     `freeze` is auto, on or off; `on_retry` fork, restore or "" (as configured); `auto` tool, turn, off or "" (turn
     where the output shows one). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes
     on in `session` and puts the new start on record there. `summarize` asks for a line on how much is on record at
-    the end."""
+    the end; `before` goes around the snapshot before the agent starts."""
 
     def __init__(
         self,
@@ -54,11 +60,13 @@ class Wrapping:
         origin: Mapping[str, Any] | None = None,
         resumed: bool = False,
         summarize: bool = False,
+        before: Take = at_once,
     ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
         self._choice = choice or channel_for(command, terminal=os.isatty(0) and os.isatty(1))
         self._auto = auto or ("turn" if self._choice.mode.events else "off")
-        self._name, self._resumed, self._summarize = session, resumed, summarize
+        self._name, self._resumed = session, resumed
+        self._summarize, self._before = summarize, before
         self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
         self._tree: WorkTree | None = None
         self._recorder: Recorder | None = None
@@ -124,7 +132,9 @@ class Wrapping:
 
     def _around(self, take: Callable[[], Snapshot]) -> Snapshot:
         """Take a snapshot while the agent's processes stand still, so that neither tears it."""
-        if self._agent is None or self._ended or self._freeze == "off":
+        if self._agent is None:
+            return self._before(take)
+        if self._ended or self._freeze == "off":
             return take()
         with self._agent.freeze():
             return take()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.errors import UnknownId, UsageError
 from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
@@ -23,7 +24,7 @@ def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
 
         tree = WorkTree(reader.repository, render.say, lenient=True)
         with tree.lock:
-            after = tree.snapshotter.take().tree
+            after = while_telling(tree.snapshotter.take).tree
         tree.close()
     if json:
         return _print_json(reader, before, after, paths)

@@ -11,6 +11,7 @@ from gitckpt.agents.spoken import Told
 from gitckpt.agents.stream import TextStream
 from gitckpt.agents.wording import lost_words, repeated_words
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.config import choice
 from gitckpt.errors import GitckptError, UsageError
 from gitckpt.recorder import Recorder
@@ -40,8 +41,9 @@ def record(file: str = "-", *, channel: str = "plain", session: str | None = Non
         choice(on_retry, ("fork", "restore"), "--on-retry")
     tree = WorkTree(discover(), render.say)
     answer = on_retry or tree.settings.on_retry or "restore"
+    restore = restore_for_retry if answer == "restore" else None
     recording = _Recording(
-        Recorder(tree, name=session, restore=restore_for_retry if answer == "restore" else None),
+        Recorder(tree, name=session, restore=restore, around=while_telling),
         live=file == "-" and not stat.S_ISREG(os.fstat(0).st_mode),
     )
     for chunk in _chunks(file):

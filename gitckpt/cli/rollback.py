@@ -6,6 +6,7 @@ import os
 import sys
 
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.errors import Refused, UsageError
 from gitckpt.planner import Prepared
 from gitckpt.recorder import Recorder
@@ -52,7 +53,7 @@ def rollback(
                 tree.close()
                 return _nothing_to_undo(str(id), scope, json=json)
             wish = asked
-        prepared = restorer.prepare(wish)
+        prepared = while_telling(lambda: restorer.prepare(wish))
         document = plan_document(prepared.plan)
         if dry_run:
             _print_plan(document, json=json)
@@ -192,7 +193,7 @@ def undo(*, json: bool = False, again: bool = False) -> int:
     restorer = Restorer(tree)
     with tree.lock:
         wish = wish_to_redo(tree) if again else wish_to_undo(tree)
-        prepared = restorer.prepare(wish)
+        prepared = while_telling(lambda: restorer.prepare(wish))
         document = plan_document(prepared.plan)
         outcome = restorer.apply(prepared)
     tree.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
@@ -11,7 +12,7 @@ from gitckpt.repo.worktree import WorkTree
 def save(*, message: str = "", session: str | None = None) -> int:
     """Record the work tree as it is, and print the id it can be had back by."""
     tree = WorkTree(discover(), render.say)
-    recorder = Recorder(tree, name=session)
+    recorder = Recorder(tree, name=session, around=while_telling)
     event = recorder.save(message)
     tree.close()
     render.out([f"{event.id} saved ({event.ref})"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.repo.reader import Reader
 
 TYPE_CHECKING = False
@@ -48,7 +49,7 @@ def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str,
         return [], []
     tree = WorkTree(reader.repository, render.say, lenient=True)
     with tree.lock:
-        snapshot = tree.snapshotter.take()
+        snapshot = while_telling(tree.snapshotter.take)
     tree.close()
     found: list[Change] = [(c.status, c.path, None) for c in changes(reader.git, so_far.last.commit, snapshot.tree)]
     return found, [{"path": path_data(path), "reason": why} for path, why in sorted(snapshot.missing.items())]

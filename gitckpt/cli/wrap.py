@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from gitckpt.cli import render
+from gitckpt.cli.elapsed import while_telling
 from gitckpt.config import choice
 from gitckpt.errors import UsageError
 from gitckpt.protocol.ids import is_legal
@@ -31,7 +32,7 @@ def wrap(
 ) -> int:
     """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
     from gitckpt.agents.table import channel_named
-    from gitckpt.wrapping import Wrapping
+    from gitckpt.wrapping import Wrapping, at_once
 
     if not command:
         raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
@@ -54,7 +55,7 @@ def wrap(
     filled = command if task is None else filled_in(command, task, "", language)
     wrapping = Wrapping(
         filled, say, choice=named, freeze=freeze, on_retry=on_retry, auto=auto, session=session, origin=origin,
-        summarize=render.is_terminal(sys.stderr),
+        summarize=render.is_terminal(sys.stderr), before=at_once if quiet else while_telling,
     )  # fmt: skip
     return wrapping.run()
 

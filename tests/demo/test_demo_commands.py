@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shlex
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
