@@ -120,9 +120,9 @@ def _read_parts(decode: Decode, rows: list[tuple[str, str, str, str]], session: 
     signals: list[Signal] = [Opened(session)]
     for id, message, data, about in rows:
         part = _parsed(data)
-        if at(part, "type") in ("text", "tool") and not _has_ended(part):
-            break
         if isinstance(part, dict) and at(_parsed(about), "role") == "assistant":
+            if part.get("type") in ("text", "tool") and not _has_ended(part):
+                break
             signals += decode({"type": part.get("type"), "part": part | {"id": id, "messageID": message}})
         place = str(id)
     return Reading(tuple(signals), place)

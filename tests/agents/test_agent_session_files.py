@@ -261,7 +261,7 @@ def put(
 def test_a_database_is_read_on_from_the_last_part_that_had_ended(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     connection = database(path)
-    put(connection, 0, PROMPT, role="user")
+    put(connection, 0, PROMPT, role="user", ended=False)  # which never ends
     put(connection, 0, PROMPT, session="ses_other")
     for number, said in enumerate(TEXTS[:4], 1):
         put(connection, number, said)
