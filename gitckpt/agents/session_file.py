@@ -116,12 +116,14 @@ def _read_database(file: SessionFile, path: str, session: str, place: str) -> Re
 
 
 def _read_parts(decode: Decode, rows: list[tuple[str, str, str, str]], session: str, place: str) -> Reading:
-    """The signals of the parts before the first that is still being written."""
+    """The signals of the parts before the first that is still being written. One of an earlier message never will be:
+    the client was killed in it."""
     signals: list[Signal] = [Opened(session)]
+    last = rows[-1][1] if rows else ""
     for id, message, data, about in rows:
         part = _parsed(data)
         if isinstance(part, dict) and at(_parsed(about), "role") == "assistant":
-            if part.get("type") in ("text", "tool") and not _has_ended(part):
+            if message == last and part.get("type") in ("text", "tool") and not _has_ended(part):
                 break
             signals += decode({"type": part.get("type"), "part": part | {"id": id, "messageID": message}})
         place = str(id)

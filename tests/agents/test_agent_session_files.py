@@ -276,6 +276,15 @@ def test_a_database_is_read_on_from_the_last_part_that_had_ended(tmp_path: Path)
     assert blocks("opencode", *read_session(file_of("opencode"), str(path), SESSION, second.place).signals) == []
 
 
+def test_a_message_in_which_the_client_was_killed_bars_none_after_it(tmp_path: Path) -> None:
+    path = tmp_path / "opencode.db"
+    connection = database(path)
+    put(connection, 1, TEXTS[1], ended=False)
+    assert blocks("opencode", *read_session(file_of("opencode"), str(path), SESSION).signals) == []
+    put(connection, 2, TEXTS[3])
+    assert blocks("opencode", *read_session(file_of("opencode"), str(path), SESSION).signals) == ["C1", "C2"]
+
+
 def test_a_database_is_not_written_to(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     put(database(path), 1, TEXTS[1])
