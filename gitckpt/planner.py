@@ -106,7 +106,7 @@ class Planner:
         """What the operation to be taken back had put there, and a rule keeps out of the snapshot by now."""
         if not wish.brought:
             return set()
-        absent = {c.path for c in changes(self._raw, snapshot.tree, wish.brought) if c.status == "A"}
+        absent = self._brought(wish.brought) - set(entries(self._raw, snapshot.tree))
         return {path for path in absent if _selected(path, wish.paths) and disk.is_file(self.repository, path)}
 
     def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:

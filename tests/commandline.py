@@ -226,3 +226,12 @@ def checkpoint(id: str, done: str = "changed a.txt", hint: str = "", phase: str 
 def retry(id: str, reason: str = "it broke", strategy: str = "try b.txt") -> str:
     """A RETRY block."""
     return f"===RETRY===\nfrom: {id}\nreason: [{reason}]\nnew_strategy: [{strategy}]\n===END===\n"
+
+
+def broken_python(place: Place, function: str) -> dict[str, str]:
+    """An environment in which a function of Python is none, as by an installation that is broken: whoever calls it
+    fails as a fault of ours does."""
+    site = place.path.parent / function
+    site.mkdir(exist_ok=True)
+    (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")
+    return place.env | {"PYTHONPATH": str(site)}

@@ -9,6 +9,7 @@ import os
 import re
 
 from gitckpt.errors import Damaged
+from gitckpt.repo.answers import reads
 from gitckpt.repo.journal import root_content
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
@@ -73,9 +74,8 @@ class Survey:
     def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
         """Lines and tags by session; what else stands below our refs is told."""
         call = self._git.start("for-each-ref", "--format=%(objectname) %(refname) %(symref)", REFS)
-        rows = call.wait().decode("utf-8", "surrogateescape").splitlines()
         found: dict[str, dict[str, dict[str, str]]] = {"heads": {}, "tags": {}}
-        for oid, name, symref in (row.split(" ", 2) for row in rows):
+        for oid, name, symref in _rows(call.wait()):
             session, kind, *names = [*name.removeprefix(REFS).split("/")[:4], ""]
             if not self._is_asked_for(session):
                 continue
@@ -177,3 +177,10 @@ def _why_unread(event: Event) -> str:
     except Damaged as error:
         return str(error)
     return ""
+
+
+@reads("for-each-ref")
+def _rows(output: bytes) -> list[tuple[str, str, str]]:
+    """Object id, name, and what the ref points to if it is symbolic."""
+    rows = (row.split(" ", 2) for row in output.decode("utf-8", "surrogateescape").splitlines())
+    return [(oid, name, symref) for oid, name, symref in rows]

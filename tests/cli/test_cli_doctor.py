@@ -77,7 +77,7 @@ CASES = {
     "an interrupted rollback": Case(interrupted, "interrupted", "mend", "a rollback to run/C1 was interrupted", "gitckpt rollback --continue"),
     "a merge under way": Case(lambda place: write(place, "MERGE_HEAD", ""), "interrupted", "note", "a merge of git is under way", "git status"),
     "a clock that was put back": Case(of_the_future, "clock", "mend", "the newest event is of 29", "date -u"),
-    "a wrong configuration": Case(lambda place: place.write(".gitckpt.yaml", "bogus: 1\n"), "settings", "mend", ".gitckpt.yaml:1: bogus: ", "correct it"),
+    "a wrong configuration": Case(lambda place: place.write(".gitckpt.yaml", "bogus: 1\n"), "settings", "mend", ".gitckpt.yaml:1: bogus: ", "the settings are "),
     "a wrong value": Case(
         lambda place: place.git("config", "gitckpt.freeze", "maybe"), "settings", "mend", "git config gitckpt.freeze: 'maybe'", "correct it"
     ),
@@ -103,6 +103,7 @@ CASES = {
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_what_is_amiss_is_named_with_what_mends_it(recorded: Place, name: str) -> None:
     case = CASES[name]
+    recorded.git("config", "gitckpt.durable", "true")
     assert not any(case.said in message for _, message, _ in remarks(recorded))
     case.amiss(recorded)
     found = [(level, help) for level, message, help in remarks(recorded, case.check) if case.said in message]
@@ -115,6 +116,7 @@ def test_what_is_amiss_is_named_with_what_mends_it(recorded: Place, name: str) -
     "name", ["a world-writable git directory", "a lock of git", "durable is off", "hooks that do not run"]
 )
 def test_the_command_that_is_named_mends_it(recorded: Place, name: str) -> None:
+    recorded.git("config", "gitckpt.durable", "true")
     case = CASES[name]
     case.amiss(recorded)
     [(_, _, help)] = [row for row in remarks(recorded, case.check) if case.said in row[1]][:1]
@@ -123,6 +125,7 @@ def test_the_command_that_is_named_mends_it(recorded: Place, name: str) -> None:
 
 
 def test_nothing_is_amiss(recorded: Place) -> None:
+    recorded.git("config", "gitckpt.durable", "true")
     answer = recorded.ok("doctor")
     assert answer.err == "" and answer.out.endswith("nothing to mend\n")
     levels = [(check, level) for level, check, _ in remarks(recorded)]

@@ -10,19 +10,19 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from commandline import Answer, Place, checkpoint
+from commandline import Answer, Place, broken_python, checkpoint
 
 from gitckpt.cli.fault import fault
 
 SECRET = "hunter2"
 
-#: Command lines, what git is asked in them, and the answer, with a secret in it, that nobody expects.
+#: Command lines, and the function of Python that is broken while they run.
 FAULTS = {
-    f"diff C1 C2 --stat {SECRET}.txt": ("--numstat", f"{SECRET}?"),
-    "log --json --all": ("diff-tree --stdin", f":{SECRET}\\0"),
-    f"show C1 --path {SECRET}.txt": ("ls-tree", f"{SECRET}\\0"),
-    f"rollback C1 --path {SECRET}.txt --scope files -n": ("diff-tree", f"{SECRET}\\0"),
-    f"verify --session={SECRET}": ("for-each-ref", f"{SECRET}"),
+    f"diff run/C1 {SECRET}-2 --stat": "unicodedata.east_asian_width",
+    f"log --session {SECRET}": "time.localtime",
+    f"save --message {SECRET}": "os.ftruncate",
+    f"rollback C1 --path {SECRET}.txt --scope files -n": "hashlib.sha256",
+    f"verify --session={SECRET}": "hashlib.sha1",
 }  # fmt: skip
 
 
@@ -31,6 +31,7 @@ def secretive(recorded: Place, tmp_path: Path) -> Place:
     """A repository with a secret in its place, its names, its files, its history, its configuration."""
     place = recorded.copy(tmp_path / f"{SECRET}-place")
     place.write(f"{SECRET}.txt", f"{SECRET}\n")
+    place.write(f"{SECRET}-名.txt", f"{SECRET}\n")
     place.git("config", "user.name", SECRET)
     place.git("config", "user.email", f"{SECRET}@example.org")
     place.git("checkout", "-q", "-b", f"{SECRET}-branch")
@@ -48,10 +49,9 @@ def reported(answer: Answer) -> Path:
 
 @pytest.mark.parametrize("command", FAULTS)
 def test_nothing_of_the_users_is_in_a_report(secretive: Place, command: str) -> None:
-    question, answer = FAULTS[command]
-    env = secretive.before_git(f'case " $* " in *" {question} "*) printf "{answer}"; exit 0;; esac')
+    env = broken_python(secretive, FAULTS[command])
     env |= {"TOKEN": SECRET, "GIT_AUTHOR_NAME": SECRET, "LANG": "C.UTF-8"}
-    report = reported(secretive.run(*command.split(), env=env))
+    report = reported(secretive.process(*command.split(), env=env))
     text = report.read_text()
     report.unlink()
     assert SECRET not in text and "place" not in text and "example" not in text and str(Path.home()) not in text
@@ -67,8 +67,7 @@ def test_nothing_of_the_users_is_in_a_report(secretive: Place, command: str) -> 
 def test_only_its_owner_can_read_a_report(secretive: Place) -> None:
     os.umask(0)
     try:
-        env = secretive.before_git('case " $* " in *" for-each-ref "*) echo odd; exit 0;; esac')
-        report = reported(secretive.run("verify", env=env))
+        report = reported(secretive.process("log", env=broken_python(secretive, "time.localtime")))
     finally:
         os.umask(0o022)
     assert stat.S_IMODE(report.stat().st_mode) == 0o600

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commandline import HANG, Place, checkpoint, retry, stable
+from commandline import HANG, Place, broken_python, checkpoint, retry, stable
 
 # -- 1: done, and the answer is no
 
@@ -190,23 +190,15 @@ def test_70_a_fault_of_ours_leaves_a_report_without_content(recorded: Place) -> 
     recorded.write("secret-名.txt", "secret content\n")
     recorded.write(os.fsdecode(b"secret-\xff"), "secret content\n")
     recorded.ok("save", "-m", "secret message")
-    answer = recorded.process("diff", "C3", "C4", "--stat", env=with_fault(recorded, "unicodedata.east_asian_width"))
+    answer = recorded.process("diff", "C3", "C4", "--stat", env=broken_python(recorded, "unicodedata.east_asian_width"))
     assert (answer.status, answer.out) == (70, "")
     assert answer.err.startswith("gitckpt: this is a fault of gitckpt: ") and "Traceback" not in answer.err
     [report] = [Path(word) for word in answer.err.split() if "gitckpt-fault-" in word]
     text = report.read_text()
     assert "secret" not in text and "in _columns" in text
     assert text.splitlines()[0].startswith("gitckpt 0.") and text.count("  gitckpt/views/text.py:") >= 1
-    told = recorded.process("diff", "C3", "C4", "--json", env=with_fault(recorded, "binascii.b2a_base64"))
+    told = recorded.process("diff", "C3", "C4", "--json", env=broken_python(recorded, "binascii.b2a_base64"))
     assert told.json["exit"] == 70
-
-
-def with_fault(place: Place, function: str) -> dict[str, str]:
-    """An environment in which a function of Python is none, as by an installation that is broken."""
-    site = Path(place.env["HOME"]) / function
-    site.mkdir(exist_ok=True)
-    (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")
-    return place.env | {"PYTHONPATH": str(site)}
 
 
 def test_what_no_session_can_be_called_is_a_usage_error_and_no_agent_runs(place: Place) -> None:

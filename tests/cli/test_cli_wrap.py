@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from commandline import SESSION_ID, Place, checkpoint, retry, stable
+from commandline import SESSION_ID, Place, broken_python, checkpoint, retry, stable
 
 UNRECORDED = "gitckpt: this run, or the end of it, was NOT recorded\n"
 
@@ -236,14 +236,6 @@ def odd_git(place: Place, question: str, answer: str) -> dict[str, str]:
     """A git that does this on one question, once a file `odd` stands in the work tree."""
     script = f'case " $* " in *" {question} "*) if [ -e "$ODD" ]; then {answer}; fi;; esac'
     return place.before_git(script) | {"ODD": str(place.path / "odd")}
-
-
-def broken_python(place: Place, function: str) -> dict[str, str]:
-    """An environment in which a function of Python is none: whoever calls it fails as a fault of ours does."""
-    site = place.path.parent / "site"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")
-    return place.env | {"PYTHONPATH": str(site)}
 
 
 def test_a_fault_of_ours_at_the_start_does_not_stop_the_agent(place: Place) -> None:

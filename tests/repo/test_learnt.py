@@ -91,8 +91,9 @@ def test_edits_are_no_longer_seen_after_a_refresh(project: Project, count: int) 
         os.utime(project.root / path, ns=(10**9, 10**9))
     project.write("many/untracked", "x")
     stale = project.git("diff-files", "--name-only", "-z")
-    repository = discover(os.fsencode(project.root))
-    refresh(repository, {os.fsencode(path) for path in paths} | {b"many/untracked", b"many", b"gone"})
+    tree = project.tree()
+    with tree.lock:
+        refresh(tree.repository, {os.fsencode(path) for path in paths} | {b"many/untracked", b"many", b"gone"})
     assert stale.count("\0") == count
     assert project.git("diff-files", "--name-only", "-z") == ""
     assert project.git("ls-files", "-o") == "many/untracked"
