@@ -25,7 +25,7 @@ def refused(project: Project) -> str:
     return str(caught.value)
 
 
-HEADING = "1 paths stand in the way and cannot be kept by the safety snapshot; nothing was changed\n"
+HEADING = "in the way, and not to be kept by the safety snapshot: 1 path; nothing was changed\n"
 
 
 def directory_with_ignored_files(project: Project) -> None:
