@@ -68,7 +68,7 @@ class Changes:
 
     def read_again(self, paths: Collection[bytes]) -> None:
         """Read these recorded paths again where git says no more of them than that they are as they were."""
-        self._distrusted = set(paths) - self.removed
+        self._distrusted = set(paths) - self.removed - set(self.added)
         self.consider(self._distrusted)
 
     def _consider(self, path: bytes) -> None:

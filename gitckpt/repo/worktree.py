@@ -173,7 +173,9 @@ class WorkTree:
         self._attendance.attend(event.session)
         before = lines.get(event.line, "")
         novelty = Novelty(self.repository, self.raw, partial=self.settings.partial_clone)
-        novelty.start(before, snapshot.head.commit, snapshot.tree, same=self._trees.get(before) == snapshot.tree)
+        same = self._trees.get(before) == snapshot.tree
+        if self._quarantine:
+            novelty.start(before, snapshot.head.commit, snapshot.tree, same=same)
         seconds = int(time.time())
         event.commit = self.writer.write(event, snapshot.tree, seconds)
         null = self.repository.null_oid
@@ -183,13 +185,14 @@ class WorkTree:
         updates += [(line_ref(event.session, name), "", null) for name in next_lines(lines) if name != opened]
         if opened and event.opens:
             updates.append((line_ref(event.session, opened), event.opens["at"], null))
-        new = novelty.listed()
         if self._quarantine:
+            novelty.listed()
             novelty.deliver(self._quarantine, event.commit)
         self._move(updates, event, novelty)
         if not self._quarantine:
             try:
-                novelty.secure(event.commit, new, self._kept_by_nobody(event, before))
+                novelty.start(before, snapshot.head.commit, snapshot.tree, same=same)
+                novelty.secure(event.commit, novelty.listed(), self._kept_by_nobody(event, before))
             except ObjectsGone:
                 self._withdraw(event, updates, lines)
                 raise

@@ -5,6 +5,7 @@ alone."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from gitckpt.trajectory.events import Event
+
+# The number as a record has it, one level down.
+_WRITTEN = re.compile(r"^  number: ([0-9]{1,15})$", re.MULTILINE)
 
 
 @dataclass(slots=True)
@@ -49,8 +53,18 @@ def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Op
 
 
 def next_number(events: Iterable[Event]) -> int:
-    """The number of the operation that comes after these."""
-    return 1 + max(map(_number, filter(is_operation, events)), default=0)
+    """A number for the operation that comes after these, which are on record: higher than those of all of them.
+
+    It is found in the text of the records: to read each whole would make every rollback dearer than the one before. A
+    line of an agent's that looks the same leaves a gap, no more.
+    """
+    return 1 + max(map(_highest_number, events), default=0)
+
+
+def _highest_number(event: Event) -> int:
+    if not event.text:  # one that was made here and not read back
+        return _number(event) if is_operation(event) else 0
+    return max(map(int, _WRITTEN.findall(event.text)), default=0)
 
 
 def _number(event: Event) -> int:

@@ -22,7 +22,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
@@ -69,10 +69,16 @@ class Setting(NamedTuple):
 
 
 def cost(work: Callable[[], object]) -> Cost:
-    """What a piece of work takes."""
-    before, start = _cpu(), time.perf_counter()
-    work()
-    return Cost(time.perf_counter() - start, _cpu() - before)
+    """What a piece of work takes; where it returns a moment, until then."""
+    start = _now()
+    end = work()
+    end = end if isinstance(end, Cost) else _now()
+    return Cost(end.wall - start.wall, end.cpu - start.cpu)
+
+
+def _now() -> Cost:
+    """The clock, and the processor time used so far."""
+    return Cost(time.perf_counter(), _cpu())
 
 
 def _cpu() -> float:
@@ -143,6 +149,24 @@ def recorder(where: Path) -> tuple[WorkTree, Recorder]:
     return tree, running
 
 
+def until_published(running: Recorder) -> Callable[[], Cost]:
+    """A checkpoint, measured until its ref is published. That its objects are still there is looked at after that."""
+    publish, moment = running.tree.writer.publish, _now()
+
+    def published(*arguments: Any) -> None:
+        nonlocal moment
+        publish(*arguments)
+        moment = _now()
+
+    running.tree.writer.publish = published  # type: ignore[method-assign]
+
+    def checkpoint() -> Cost:
+        running.save("x")
+        return moment
+
+    return checkpoint
+
+
 def shadow(where: Path) -> Callable[[], object]:
     """What tools with a shadow repository do: `add .` and `commit` in a git directory of their own."""
     directory = where.with_name(where.name + "-shadow.git")
@@ -161,7 +185,7 @@ def shadow(where: Path) -> Callable[[], object]:
 def snap_small(room: Path, setting: Setting) -> list[Row]:
     """One checkpoint by a running recorder: 0, 1 or 10 changed files."""
     where = project(room / "small", setting.files, setting)
-    _, running = recorder(where)
+    ours = until_published(recorder(where)[1])
     editor, other = Editor(where), shadow(where)
     rows = []
     cases = [("0 changed", 0, 1), ("1 changed", 1, 1), ("10 changed in one directory", 10, 1)]
@@ -170,7 +194,6 @@ def snap_small(room: Path, setting: Setting) -> list[Row]:
         def change(count: int = count, step: int = step) -> None:
             editor.edit(count, step)
 
-        ours = lambda: running.save("x")  # noqa: E731
         rows.append(
             Row(
                 "snap-small",
@@ -187,13 +210,13 @@ def snap_small(room: Path, setting: Setting) -> list[Row]:
 def snap_large(room: Path, setting: Setting) -> list[Row]:
     """The same in a large project."""
     where = project(room / "large", setting.many, setting)
-    _, running = recorder(where)
+    ours = until_published(recorder(where)[1])
     editor = Editor(where)
     rows = []
     for count in (0, 1, 10):
         pair = compare(
             setting.rounds,
-            lambda: running.save("x"),
+            ours,
             lambda: git(where, "status"),
             lambda count=count: editor.edit(count),
         )
