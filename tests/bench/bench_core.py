@@ -120,8 +120,10 @@ def project(where: Path, files: int, setting: Setting) -> Path:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"file {number}\n" * 20)
     git(where, "init", "-q")
+    git(where, "config", "gc.auto", "0")  # else the commit sets one off, which goes on beside what is measured
     git(where, "add", "-A")
     git(where, "commit", "-qm", "all")
+    git(where, "gc", "-q")  # packed, as a clone is
     git(where, "config", "gitckpt.durable", "true" if setting.durable else "false")
     git(where, "status")
     return where
@@ -173,6 +175,7 @@ def shadow(where: Path) -> Callable[[], object]:
     variables = {"GIT_DIR": str(directory), "GIT_WORK_TREE": str(where)}
     git(where, "init", "-q", "--bare", str(directory))
     git(where, "config", "core.bare", "false", **variables)
+    git(where, "config", "gc.auto", "0", **variables)  # it would go on beside what is measured next
 
     def snapshot() -> None:
         git(where, "add", ".", **variables)
@@ -185,11 +188,12 @@ def shadow(where: Path) -> Callable[[], object]:
 def snap_small(room: Path, setting: Setting) -> list[Row]:
     """One checkpoint by a running recorder: 0, 1 or 10 changed files."""
     where = project(room / "small", setting.files, setting)
-    ours = until_published(recorder(where)[1])
     editor, other = Editor(where), shadow(where)
     rows = []
     cases = [("0 changed", 0, 1), ("1 changed", 1, 1), ("10 changed in one directory", 10, 1)]
     for what, count, step in [*cases, ("10 changed in ten directories", 10, 20)]:
+        # anew for each, so that none comes to where old checkpoints are packed: bench_growth.py measures that
+        ours = until_published(recorder(where)[1])
 
         def change(count: int = count, step: int = step) -> None:
             editor.edit(count, step)
