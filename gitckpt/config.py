@@ -23,12 +23,13 @@ class Settings:
     """All settings of one repository, with their defaults.
 
     `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync;
-    `freeze` is auto, on or off; `on_retry` is fork or restore, or "" for the command's own default. The rest comes from
-    git's configuration: who records, and how git looks at names and ignore rules here."""
+    `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool, turn or off, both "" for
+    the command's own default. The rest comes from git's configuration: who records, and how git looks at names and
+    ignore rules here."""
 
     __slots__ = (
-        "author_email", "author_name", "durable", "excludes_file", "freeze", "ignore_case", "include", "max_file_size",
-        "on_retry", "partial_clone", "precompose_unicode", "shared_repository",
+        "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",
+        "max_file_size", "on_retry", "partial_clone", "precompose_unicode", "shared_repository",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -37,6 +38,7 @@ class Settings:
         self.durable = True
         self.freeze = "auto"
         self.on_retry = ""
+        self.auto = ""
         self.author_name, self.author_email = "", ""
         self.excludes_file = ""
         self.ignore_case = False
@@ -116,6 +118,8 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
             settings.include = tuple(include_pattern(pattern, f"git config {name}") for pattern in given)
         elif key == "freeze":
             settings.freeze = choice(given[-1], ("auto", "on", "off"), f"git config {name}")
+        elif key == "auto":
+            settings.auto = choice(given[-1], ("tool", "turn", "off"), f"git config {name}")
         elif key == "onretry":
             settings.on_retry = choice(given[-1], ("fork", "restore"), f"git config {name}")
 

@@ -31,6 +31,7 @@ class ConfigFile(BaseModel):
     durable: bool | None = None
     freeze: Literal["auto", "on", "off"] | None = None
     on_retry: Literal["fork", "restore"] | None = None
+    auto: Literal["tool", "turn", "off"] | None = None
     select: list[str] | None = None
     ignore: list[str] | None = None
 
@@ -42,6 +43,7 @@ WANTED = {
     "durable": "true or false",
     "freeze": "auto, on or off",
     "on_retry": "fork or restore",
+    "auto": "tool, turn or off",
     "select": "a list of rules, such as [P001, P006]",
     "ignore": "a list of rules, such as [P001, P006]",
 }
@@ -52,8 +54,9 @@ def read_file(path: bytes) -> dict[str, Any]:
     name = os.fsdecode(os.path.basename(path))
     given, lines = _parsed(name, _text(path, name))
     # YAML reads the bare words on and off as truth values
-    if isinstance(given.get("freeze"), bool):
-        given["freeze"] = "on" if given["freeze"] else "off"
+    for switch in ("freeze", "auto"):
+        if isinstance(given.get(switch), bool):
+            given[switch] = "on" if given[switch] else "off"
     try:
         settings = ConfigFile.model_validate(given).model_dump(exclude_none=True)
     except ValidationError as error:

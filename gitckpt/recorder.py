@@ -74,7 +74,8 @@ class Recorder:
     in any case,
     and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is
     answered with;
-    without it history forks and files stay as they are. `agent` goes into the record of the session's start.
+    without it history forks and files stay as they are. `agent` goes into the record of the session's start. `heard`
+    goes into every event: how far the client's own record has been read.
     """
 
     def __init__(
@@ -89,7 +90,7 @@ class Recorder:
     ) -> None:
         if name is not None and not is_legal(name):
             raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
-        self.tree, self.restore = tree, restore
+        self.tree, self.restore, self.heard = tree, restore, ""
         self._name, self._alone, self._agent, self._around = name, alone, agent, around
         self._session: Session | None = None
         self._sources: Sources | None = None
@@ -212,6 +213,7 @@ class Recorder:
     def append(self, event: Event, snapshot: Snapshot, opened: str = "") -> Event:
         """Publish an event at the tip of its line. The caller holds the lock."""
         assert self._session is not None
+        event.heard = self.heard
         lines = self._session.lines
         self.tree.draft(event, snapshot, lines)
         tags = (event.id,) if event.kind == "checkpoint" and event.id else ()

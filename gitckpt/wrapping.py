@@ -64,7 +64,7 @@ class Wrapping:
     ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
         self._choice = choice or channel_for(command, terminal=os.isatty(0) and os.isatty(1))
-        self._auto = auto or ("turn" if self._choice.mode.events else "off")
+        self._auto = auto
         self._name, self._resumed = session, resumed
         self._summarize, self._before = summarize, before
         self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
@@ -91,6 +91,7 @@ class Wrapping:
             self._tree = WorkTree(discover(), self._say)
             restore = restore_for_retry if self._answer(self._tree) == "restore" else None
             self._freeze = self._freeze or self._tree.settings.freeze
+            self._auto = self._auto or self._configured_auto(self._tree)
             self._recorder = Recorder(
                 self._tree, name=self._name, alone=True, agent=self._record_of_agent, restore=restore,
                 around=self._around,
@@ -126,6 +127,9 @@ class Wrapping:
             self._say(f"{agent.name}: {mode.loss}")
         if mode.remedy:
             self._say(f"  → {mode.remedy}")
+
+    def _configured_auto(self, tree: WorkTree) -> str:
+        return (tree.settings.auto or "turn") if self._choice.mode.events else "off"
 
     def _answer(self, tree: WorkTree) -> str:
         return self._on_retry or tree.settings.on_retry or "fork"

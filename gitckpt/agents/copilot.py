@@ -90,7 +90,10 @@ COPILOT = Agent(
     mode=mode,
     events=CopilotEvents,
     session=SessionFile(
-        "lines", CopilotEvents, lambda where: f"{where.home}/.copilot/session-state/{where.session}/events.jsonl"
+        "lines",
+        CopilotEvents,
+        lambda where: f"{where.home}/.copilot/session-state/{where.session}/events.jsonl",
+        lags=True,
     ),
     hook=read_copilot_hook,
     inject=inject,

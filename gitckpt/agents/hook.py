@@ -13,7 +13,9 @@ class Hooked(NamedTuple):
     """One call of a hook. `transcript` is the path of the client's session file, "" where the payload names none;
     `stored` the id that the file goes by, if another than `session`.
 
-    What `signals` says of the agent's words is its last message alone, and of that message no id.
+    What `signals` says of the agent's words is its last message alone, and of that message no id. `subagent` says that
+    a subagent's tool has called; `source` why a session was opened (`startup`, `resume`, `clear`, `compact`);
+    `continued` that the agent goes on because a hook has asked for it, None where the client does not tell.
     """
 
     event: str
@@ -22,6 +24,23 @@ class Hooked(NamedTuple):
     transcript: str
     signals: tuple[Signal, ...]
     stored: str = ""
+    subagent: bool = False
+    source: str = ""
+    continued: bool | None = None
+
+    @property
+    def kind(self) -> str:
+        """`before`, `after`, `turn`, `opened`, `closed`, or "" for an event that tells nothing."""
+        for signal in self.signals:
+            if isinstance(signal, Boundary):
+                return signal.kind
+        last = self.signals[-1] if self.signals else None
+        return "closed" if isinstance(last, Closed) else "opened" if isinstance(last, Opened) else ""
+
+    @property
+    def boundary(self) -> Boundary | None:
+        """Where in its work the client is; None where it is not at work."""
+        return next((signal for signal in self.signals if isinstance(signal, Boundary)), None)
 
 
 #: Payload and name of the event, where the hook was told it → the call. Never raises, whatever the payload.
@@ -53,7 +72,13 @@ def read_shell_hook(payload: dict[str, Any], event: str = "") -> Hooked:
         "" if payload.get("agent_id") else text(payload, "last_assistant_message"),
         (text(payload, "tool_name"), call, failed, paths(payload.get("tool_input"))),
     )  # fmt: skip
-    return Hooked(event, session, cwd, text(payload, "transcript_path"), signals)
+    told = Hooked(event, session, cwd, text(payload, "transcript_path"), signals, source=text(payload, "source"))
+    return told._replace(subagent=bool(payload.get("agent_id")), continued=_continued(payload))
+
+
+def _continued(payload: dict[str, Any]) -> bool | None:
+    active = payload.get("stop_hook_active")
+    return active if isinstance(active, bool) else None
 
 
 def _notified(payload: dict[str, Any]) -> Hooked:
@@ -77,7 +102,8 @@ def read_cline_hook(payload: dict[str, Any], event: str = "") -> Hooked:
         text(payload, "turn", "outputText"),
         (text(told, "name"), text(told, "id"), failed, paths(at(told, "input"))),
     )  # fmt: skip
-    return Hooked(event or name, session, cwd, "", signals, text(payload, "sessionContext", "rootSessionId"))
+    told = Hooked(event or name, session, cwd, "", signals, text(payload, "sessionContext", "rootSessionId"))
+    return told._replace(subagent=bool(payload.get("parent_agent_id")))
 
 
 #: Events of Copilot's hooks.
@@ -96,7 +122,8 @@ def read_copilot_hook(payload: dict[str, Any], event: str) -> Hooked:
         _COPILOT.get(event, ""), Opened(session, cwd=cwd), text(payload, "reason"), "",
         (text(payload, "toolName"), "", failed, paths(payload.get("toolArgs"))),
     )  # fmt: skip
-    return Hooked(event, session, cwd, text(payload, "transcriptPath"), signals)
+    told = Hooked(event, session, cwd, text(payload, "transcriptPath"), signals, source=text(payload, "source"))
+    return told._replace(continued=_continued(payload))
 
 
 def _signals(

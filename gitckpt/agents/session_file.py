@@ -32,11 +32,13 @@ class Whereabouts(NamedTuple):
 
 class SessionFile(NamedTuple):
     """How a client keeps its sessions: as `lines` that are only added to, as a `document` that is written anew each
-    time, or in a `database`. `path` computes where, "" where that cannot be known without being told."""
+    time, or in a `database`. `path` computes where, "" where that cannot be known without being told. `lags` says that
+    words are written down when the tools after them have run."""
 
     form: Literal["lines", "document", "database"]
     decode: Callable[[], Decode]
     path: Callable[[Whereabouts], str] = lambda where: ""
+    lags: bool = False
 
 
 class Reading(NamedTuple):

@@ -49,13 +49,22 @@ def init(
 
 
 def hook(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Which hook is calling: commit-msg.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME", help="Which hook is calling: commit-msg, or an agent client such as claude-code."
+        ),
+    ],
     words: Annotated[list[str] | None, typer.Argument(metavar="[WORD]...", help="What the caller gives it.")] = None,
+    auto: Annotated[
+        str, typer.Option("--auto", metavar="WHEN", help="Record changes after each tool, turn, or off.")
+    ] = "",
+    lang: Annotated[str, typer.Option("--lang", metavar="zh|en", help="Language of what the agent is told.")] = "zh",
 ) -> None:
     """Answer a hook. For the hooks that `init` writes, not for people."""
     from gitckpt.cli.hook import hook as command
 
-    end(lambda: command(name, words or []))
+    end(lambda: command(name, *(words or []), auto=auto, lang=lang))
 
 
 def mcp() -> None:

@@ -1,5 +1,5 @@
 """The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `verify`,
-`record`.
+`record`, `hook`.
 
 The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes
 included, goes to typer, so that the command line stays one."""
@@ -32,10 +32,11 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "--session": ("session", "text"),
         "--on-retry": ("on_retry", "text"),
     },
+    "hook": {"--auto": ("auto", "text"), "--lang": ("lang", "text")},
 }
 
 #: Commands that take words besides options, and how many at most.
-WORDS = {"log": 1, "record": 1}
+WORDS = {"log": 1, "record": 1, "hook": 2}
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
@@ -61,6 +62,10 @@ def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
         from gitckpt.cli.verify import verify
 
         return verify(**options)
+    if name == "hook":
+        from gitckpt.cli.hook import hook
+
+        return hook(*words, **options)
     from gitckpt.cli.record import record
 
     return record(*words, **options)
@@ -84,4 +89,5 @@ def _read(name: str, arguments: Sequence[str]) -> tuple[list[str], dict[str, Any
             options[parameter] = int(value) if how == "number" else value
         else:
             return None
-    return (words, options) if len(words) <= WORDS.get(name, 0) else None
+    is_told = bool(words) or name != "hook"
+    return (words, options) if is_told and len(words) <= WORDS.get(name, 0) else None

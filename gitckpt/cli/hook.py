@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from gitckpt.agents.named import HOOKED
 from gitckpt.cli import render
 from gitckpt.errors import GitckptError, UsageError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
+def hook(name: str, *words: str, auto: str = "", lang: str = "zh") -> int:
+    """Answer a hook of git, or of the client of this name."""
+    if name in HOOKED:
+        from gitckpt.cli.agent_hook import agent_hook
 
-def hook(name: str, words: Sequence[str]) -> int:
-    """Answer a hook."""
+        return agent_hook(name, words, auto=auto, lang="en" if lang == "en" else "zh")
     if name != "commit-msg":
-        raise UsageError(f"there is no hook {name!r}", "the hooks are: commit-msg")
+        raise UsageError(f"there is no hook {name!r}", f"the hooks are: commit-msg, {', '.join(HOOKED)}")
     if len(words) != 1:
         raise UsageError("commit-msg takes the file with the message", "git calls it so: gitckpt hook commit-msg FILE")
     return commit_msg(words[0])

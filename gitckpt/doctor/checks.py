@@ -31,6 +31,7 @@ CHECKS: Final[dict[str, Check]] = {
     "locks": leftovers.locks,
     "interrupted": leftovers.interrupted,
     "sessions": leftovers.sessions,
+    "hook faults": leftovers.hook_faults,
     "clock": leftovers.clock,
 }
 

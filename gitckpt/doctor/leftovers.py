@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from gitckpt.doctor.patient import Patient, Remark, in_repository, shown
 from gitckpt.repo.head import OPERATIONS
+from gitckpt.repo.hook_log import logged_faults
 from gitckpt.repo.journal import Journal
 from gitckpt.trajectory.events import FORMAT
 from gitckpt.wishes import operations_of
@@ -102,6 +103,16 @@ def _is_alive(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+@in_repository
+def hook_faults(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """What hooks of agent clients could not do; they say nothing themselves."""
+    found = logged_faults(repository)
+    if found:
+        path = os.path.join(repository.private_dir, b"hooks.log")
+        more = f" ({len(found):,} lines in {os.fsdecode(path)})" if len(found) > 1 else ""
+        yield Remark("note", f"the last hook of an agent that went wrong: {found[-1]}{more}", f"rm {shown(path)}")
 
 
 @in_repository

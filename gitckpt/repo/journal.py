@@ -122,6 +122,12 @@ class Journal:
         found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
         return [event for event in found if event.worktree == self.repository.name]
 
+    def heard(self, tips: Iterable[str]) -> str:
+        """How far a client's record had been read at the newest event on these lines that says so; "" where none does.
+        Raises Damaged where an event is missing."""
+        found = self._log(["-n1", "--first-parent", "-E", '--grep=^heard: "'], sorted(set(tips)))
+        return found[0].heard if found else ""
+
     def _log(self, options: Sequence[str], commits: Sequence[str]) -> list[Event]:
         if not commits:
             return []

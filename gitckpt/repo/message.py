@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 #: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is
 #: read.
-HEADER = ("kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next", "source")
+HEADER = (
+    "kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next", "source", "heard",
+)  # fmt: skip
 
 #: What helps where one record is damaged.
 OTHERS = "gitckpt log shows the others"
@@ -124,6 +126,7 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
         at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
         worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""),
         flag=header.get("flag", ""), next=header.get("next", ""), source=header.get("source", ""),
+        heard=header.get("heard", ""),
         commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
 

@@ -33,12 +33,13 @@ class Event:
     there. `id` is canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the
     events of the session from 1. `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message.
     `next` is the text of the field `next`, or "". `source` is where the block was said, as `trajectory.sources` writes
-    it, or "" where nobody knows. `flag` is a word of warning for a list (`unterminated`, `2 paths not
+    it, or "" where nobody knows; `heard` is how far the client's own record had been read by then, as
+    `trajectory.sources` writes it, or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not
     covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
-        "_document", "_load", "at", "commit", "flag", "format", "id", "kind", "line", "next", "parents", "phase", "seq",
-        "session", "source", "subject", "text", "worktree", "written",
+        "_document", "_load", "at", "commit", "flag", "format", "heard", "id", "kind", "line", "next", "parents",
+        "phase", "seq", "session", "source", "subject", "text", "worktree", "written",
     )  # fmt: skip
 
     def __init__(
@@ -57,6 +58,7 @@ class Event:
         next: str = "",
         flag: str = "",
         source: str = "",
+        heard: str = "",
         commit: str = "",
         parents: Sequence[str] = (),
         format: int = FORMAT,
@@ -67,7 +69,8 @@ class Event:
         self.kind, self.session, self.line, self.seq, self.at = kind, session, line, seq, at
         self.id, self.written, self.worktree, self.subject = id, written, worktree, subject
         self.phase, self.next, self.commit, self.parents, self.format = phase, next, commit, tuple(parents), format
-        self.flag, self.source, self.text, self._load, self._document = flag, source, text, load, document
+        self.flag, self.source, self.heard, self.text = flag, source, heard, text
+        self._load, self._document = load, document
 
     def __repr__(self) -> str:
         return f"<Event {self.ref} {self.kind} on {self.line} {self.commit[:10]}>"

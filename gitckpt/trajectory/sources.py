@@ -39,6 +39,23 @@ def read_source(text: str) -> Source | None:
     return Source(*parts) if len(parts) == 4 and all(parts) else None
 
 
+class Heard(NamedTuple):
+    """How far the record that a client keeps of its session has been read: a place that its reader knows."""
+
+    client: str
+    session: str
+    place: str
+
+    def __str__(self) -> str:
+        return " ".join(_safe(part) for part in self)
+
+
+def place_heard(text: str, client: str, session: str) -> str:
+    """The place in a Heard as `str` wrote it; "" for any other text, and for another client or session."""
+    head, _, place = text.rpartition(" ")
+    return place if head == f"{_safe(client)} {_safe(session)}" and place != UNKNOWN else ""
+
+
 def digest_of(block: Block, occurrence: int = 1) -> str:
     """A hash of what a block says; one that its message says again word for word has an `occurrence` of its own."""
     said = json.dumps([block.kind, block.written, block.fields], sort_keys=True)

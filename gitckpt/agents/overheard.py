@@ -1,0 +1,89 @@
+"""What is new in a client's own record of its session, as a hook finds it."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from gitckpt.agents.session_file import Reading, Whereabouts, read_session
+from gitckpt.agents.signals import Boundary, Lost, Opened, Said, Signal
+from gitckpt.agents.spoken import Spoken, Told
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.agents.agent import Agent
+    from gitckpt.agents.hook import Hooked
+
+#: Seconds that a client is given to write down the tool call that it is about to make: twice what any has needed.
+PATIENCE: Final = 1.0
+_PAUSE: Final = 0.02
+
+
+class Overheard(NamedTuple):
+    """The blocks that were said since `place`, in order, and where to go on; `missed` says that the call that the hook
+    waits for did not come in time, `lost` what could not be read."""
+
+    blocks: tuple[Told, ...]
+    place: str
+    missed: bool = False
+    lost: tuple[str, ...] = ()
+
+
+def session_path(agent: Agent, call: Hooked, home: str) -> str:
+    """Where the client keeps the session, "" where nobody knows."""
+    if call.transcript or agent.session is None:
+        return call.transcript
+    return agent.session.path(Whereabouts(home, call.cwd, call.stored or call.session))
+
+
+def overhear(agent: Agent, call: Hooked, path: str, place: str) -> Overheard:
+    """Read on from `place`, and take the words that the call itself brings for the last ones."""
+    reading, missed = _read(agent, call, path, place)
+    spoken = Spoken(agent.name)
+    spoken.hear(Opened(call.session))
+    signals = (*reading.signals, *call.signals)
+    lags = agent.session is not None and agent.session.lags
+    told = [_timed(t, signals, at, call, lags) for at, signal in enumerate(signals) for t in spoken.hear(signal)]
+    lost = tuple(signal.reason for signal in reading.signals if isinstance(signal, Lost))
+    return Overheard(tuple(told), reading.place, missed, lost)
+
+
+def _read(agent: Agent, call: Hooked, path: str, place: str) -> tuple[Reading, bool]:
+    """What the file holds, once the tool call that the hook stands before is written down in it."""
+    if not path or agent.session is None or agent.session.form == "database":
+        return Reading((), place), False
+    signals: tuple[Signal, ...] = ()
+    awaited = _awaited(call)
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        reading = read_session(agent.session, path, call.session, place)
+        # of a document all is read each time
+        signals = reading.signals if agent.session.form == "document" else signals + reading.signals
+        place = reading.place
+        if not awaited or _has_begun(signals, awaited):
+            return Reading(signals, place), False
+        if time.monotonic() > deadline or not os.path.exists(path):
+            return Reading(signals, place), True
+        time.sleep(_PAUSE)
+
+
+def _awaited(call: Hooked) -> str:
+    boundary = call.boundary
+    return boundary.call if boundary and boundary.kind == "before" and not call.subagent else ""
+
+
+def _has_begun(signals: Sequence[Signal], call: str) -> bool:
+    return any(isinstance(s, Boundary) and s.kind == "before" and s.call == call for s in signals)
+
+
+def _timed(told: Told, signals: Sequence[Signal], at: int, call: Hooked, lags: bool) -> Told:
+    """A block is late where a tool may have run since it was said: one has ended, or the agent has said more after
+    calling one."""
+    after = signals[at + 1 : -len(call.signals) or None]
+    kinds = [s.kind if isinstance(s, Boundary) else "said" if isinstance(s, Said) else "" for s in after]
+    went_on = "before" in kinds and "said" in kinds[kinds.index("before") :]
+    ended = "after" in kinds
+    behind = lags and (call.kind == "before" or "before" in kinds)
+    return told._replace(late=went_on or ended or behind or call.kind == "after")

@@ -1,0 +1,56 @@
+"""What an agent is told when its session begins, or when it has forgotten: the protocol, and what was done so far."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from gitckpt.protocol.prompt import protocol_prompt
+from gitckpt.repo.reader import Reader
+from gitckpt.trajectory.context import build_context
+from gitckpt.trajectory.events import BLOCK_KINDS
+
+if TYPE_CHECKING:
+    from gitckpt.protocol.prompt import Language
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+
+#: Characters of the context that an agent is given.
+BUDGET: Final = 12_000
+
+#: Why a session is opened where the agent goes on with what it did before.
+_GOES_ON: Final = ("resume", "clear", "compact")
+
+_TASK: Final[dict[Language, str]] = {
+    "zh": "用户在本次会话中提出的要求。",
+    "en": "What the user asks for in this session.",
+}
+
+_OWED: Final[dict[Language, str]] = {
+    "zh": "自上一个检查点以来文件已有改动，却没有块说明。请按协议输出一个 CHECKPOINT 块（编号 {id}），再结束。",
+    "en": "Files have changed since the last checkpoint, and no block tells of it. Print a CHECKPOINT block by the "
+    "protocol (number {id}), then stop.",
+}
+
+
+def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Language) -> str:
+    """The protocol prompt with the context to go on from. `source` is why the session was opened, as the client calls
+    it. Empty where `wrap` has told the agent already. What a run before has done is left out once that has ended."""
+    events = Reader(repository).line()
+    if wrapped and source not in _GOES_ON and _was_told(events):
+        return ""
+    goes_on = source in _GOES_ON or (bool(events) and events[-1].kind not in ("end", "final"))
+    told = [event for event in events if event.kind in BLOCK_KINDS] if goes_on else []
+    context = build_context([{"kind": e.kind, "id": e.id, "fields": e.fields} for e in told], BUDGET)
+    return protocol_prompt(_TASK[lang], context, lang=lang)
+
+
+def owed(repository: Repository, lang: Language) -> str:
+    """What an agent is told that wants to stop and has not said what it did."""
+    numbers = [e.id[1:] for e in Reader(repository).line() if e.kind == "checkpoint" and e.id]
+    number = max((int(n) for n in numbers if n.isascii() and n.isdigit() and len(n) < 9), default=0) + 1
+    return _OWED[lang].format(id=number)
+
+
+def _was_told(events: list[Event]) -> bool:
+    agent = events[0].document.get("agent") if events else None
+    return isinstance(agent, dict) and bool(agent.get("task"))

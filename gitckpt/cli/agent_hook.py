@@ -1,0 +1,147 @@
+"""`gitckpt hook CLIENT`: what the hooks of agent clients call. Whatever happens here, the agent goes on.
+
+A fault of ours, a repository that cannot be recorded, a payload that nobody understands: the exit status is 0, the
+answer is empty, and one line in a log of ours says why (`gitckpt doctor` shows it)."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from gitckpt.agents.named import hooked_agent
+from gitckpt.errors import GitckptError, Refused, UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from gitckpt.agents.agent import Agent
+    from gitckpt.agents.hook import Hooked
+    from gitckpt.protocol.prompt import Language
+    from gitckpt.repo.repository import Repository
+
+#: Seconds that a hook may take. Every client waits longer than that.
+LIMIT = 25.0
+
+#: Bytes of a payload; the answer of a tool is in it.
+LARGEST = 64 * 1024 * 1024
+
+#: Clients that name the directory of the project to their hooks, whatever directory the agent has gone to.
+_NAMES_PROJECT = ("claude-code", "gemini", "qwen")
+
+
+class _OutOfTime(BaseException):
+    """Nothing on the way may take it for an error of its own."""
+
+
+def agent_hook(client: str, words: Sequence[str], *, auto: str = "", lang: Language = "zh") -> int:
+    """Answer the hook of a client; always 0."""
+    if os.isatty(0):
+        raise UsageError(f"{client} gives its hook a payload on standard input", f"gitckpt init --agent {client}")
+    signal.signal(signal.SIGALRM, _raise_out_of_time)
+    signal.setitimer(signal.ITIMER_REAL, LIMIT)
+    try:
+        _print(_answered(client, words, auto, lang))
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    return 0
+
+
+def _raise_out_of_time(*_: object) -> None:
+    raise _OutOfTime
+
+
+def _print(answer: str) -> None:
+    """Whoever does not want the answer any more is not told so."""
+    try:
+        os.write(1, answer.encode("utf-8", "replace") + b"\n" if answer else b"")
+    except OSError:
+        pass
+
+
+def _answered(client: str, words: Sequence[str], auto: str, lang: Language) -> str:
+    agent = hooked_agent(client)
+    repository = None
+    try:
+        call = _call(agent, words)
+        repository = _repository(client, call)
+        return _reaction(agent, call, repository, auto, lang) if repository else ""
+    except (Exception, _OutOfTime) as error:
+        _log(repository, f"{client}: {_told(error)}")
+        return ""
+
+
+def _told(error: BaseException) -> str:
+    if isinstance(error, _OutOfTime):
+        return f"stopped after {LIMIT:.0f} s; what was said will be read the next time"
+    if isinstance(error, GitckptError | OSError):
+        return str(error)
+    from gitckpt.cli.fault import fault
+
+    return str(fault(error, ["hook"])) if isinstance(error, Exception) else repr(error)
+
+
+def _log(repository: Repository | None, text: str) -> None:
+    from gitckpt.repo.hook_log import log_fault
+
+    if repository is not None:
+        log_fault(repository, text)
+
+
+def _call(agent: Agent, words: Sequence[str]) -> Hooked:
+    """The call, from standard input, or from the last word where the client puts it there."""
+    import json
+
+    event = words[0] if words and not words[0].startswith("{") else ""
+    given = words[-1].encode("utf-8", "surrogateescape") if words and words[-1].startswith("{") else _standard_input()
+    try:
+        payload: Any = json.loads(given.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        raise UsageError("the payload is no JSON") from error
+    assert agent.hook is not None
+    return agent.hook(payload if isinstance(payload, dict) else {}, event)
+
+
+def _standard_input() -> bytes:
+    pieces, size = [], 0
+    while piece := os.read(0, 1 << 20):
+        pieces.append(piece)
+        size += len(piece)
+        if size > LARGEST:
+            raise UsageError(f"the payload is larger than {LARGEST // 1024**2} MiB")
+    return b"".join(pieces)
+
+
+def _repository(client: str, call: Hooked) -> Repository | None:
+    """Where the client works; None where that is nothing that gitckpt records."""
+    from gitckpt.repo.repository import discover
+
+    named = os.environ.get("CLAUDE_PROJECT_DIR", "") if client in _NAMES_PROJECT else ""
+    directory = next((d for d in (named, call.cwd) if os.path.isabs(d) and os.path.isdir(d)), None)
+    try:
+        return discover(os.fsencode(directory) if directory else None)
+    except Refused:
+        return None
+
+
+def _reaction(agent: Agent, call: Hooked, repository: Repository, auto: str, lang: Language) -> str:
+    from gitckpt.agents.answers import context_answer, go_on_answer
+
+    if not call.session or not call.kind:
+        return ""
+    from gitckpt.hooking import Hooking
+
+    hooking = Hooking(
+        agent, call, repository, lambda text: _log(repository, text), auto=auto, environ=os.environ
+    )  # fmt: skip
+    if call.kind == "opened":
+        from gitckpt.briefing import briefing
+
+        text = briefing(repository, call.source, wrapped=hooking.wrapped, lang=lang)
+        return context_answer(agent.name, call.event, text) if text else ""
+    if not hooking.record():
+        return ""
+    from gitckpt.briefing import owed
+
+    return go_on_answer(agent.name, owed(repository, lang))

@@ -1,0 +1,200 @@
+"""The hooks of agent clients: what was said is recorded before the next tool runs, what a tool changed after it.
+
+The client waits for each call, so a snapshot holds the files exactly as they were. How far its record of the session
+has been read stands in our own events, and a block that is found twice is recorded once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING, Final
+
+from gitckpt.agents.overheard import overhear, session_path
+from gitckpt.agents.signals import Closed, Opened
+from gitckpt.agents.wording import boundary_record, boundary_words
+from gitckpt.errors import GitckptError
+from gitckpt.protocol.ids import is_legal
+from gitckpt.recorder import Recorder
+from gitckpt.repo.journal import Journal
+from gitckpt.repo.live import is_attended
+from gitckpt.repo.trees import changes
+from gitckpt.repo.worktree import WorkTree
+from gitckpt.restorer import restore_for_retry
+from gitckpt.trajectory.events import BLOCK_KINDS
+from gitckpt.trajectory.paths import path_data
+from gitckpt.trajectory.session import MAIN, line_number
+from gitckpt.trajectory.sources import Heard, place_heard
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from gitckpt.agents.agent import Agent
+    from gitckpt.agents.hook import Hooked
+    from gitckpt.agents.overheard import Overheard
+    from gitckpt.agents.signals import Boundary
+    from gitckpt.agents.spoken import Told
+    from gitckpt.repo.repository import Repository
+    from gitckpt.repo.snapshot import Snapshot
+
+    Say = Callable[[str], None]
+
+#: By this `wrap` tells the hooks of its agent which session they record into.
+SESSION_VARIABLE: Final = "GITCKPT_SESSION"
+
+#: Where an `auto` checkpoint is taken, by what `--auto` says.
+_AUTO: Final = {"tool": ("after", "turn"), "turn": ("turn",), "off": ()}
+
+#: How many of the paths that a tool changed are kept, and how many events are looked through for the last block.
+_MOST_PATHS: Final = 100
+_MOST_EVENTS: Final = 1000
+
+
+def session_name(client: str, session: str, work_tree: str) -> str:
+    """The name of our session for one of the client's in the work tree of that name ("" for the main one); always the
+    same."""
+    plain = f"{client}-{session}"
+    if is_legal(plain) and not work_tree:
+        return plain
+    digest = hashlib.sha256(f"{session}\n{work_tree}".encode("utf-8", "replace")).hexdigest()[:12]
+    return f"{plain[:48]}-{digest}" if is_legal(plain[:48]) else f"{client}-{digest}"
+
+
+class Hooking:
+    """What one call of a client's hook leads to. `auto` is tool, turn, off or "" (as configured, else tool); `say` is
+    told of what is not on record because of it, which stands in nobody's way."""
+
+    def __init__(
+        self, agent: Agent, call: Hooked, repository: Repository, say: Say, *, auto: str, environ: Mapping[str, str]
+    ) -> None:
+        self._agent, self._call, self._repository, self._say, self._auto = agent, call, repository, say, auto
+        self._home, self._journal = environ.get("HOME", ""), Journal(repository)
+        given = environ.get(SESSION_VARIABLE, "")
+        #: Whether `wrap` runs the client and has opened the session.
+        self.wrapped = is_legal(given) and is_attended(repository.private_dir, given)
+        self.name = given if self.wrapped else session_name(agent.name, call.session, repository.name)
+        self._lines = self._journal.lines(self.name).get(self.name, {})
+
+    def record(self) -> bool:
+        """Record what the call brings; whether the agent owes a block for what its tools have changed.
+
+        A block that cannot be recorded is told, and stops none after it. Raises GitckptError where nothing could be.
+        """
+        begin = place_heard(self._journal.heard(self._lines.values()), self._agent.name, self._call.session)
+        heard = overhear(self._agent, self._call, session_path(self._agent, self._call, self._home), begin)
+        self._tell_unheard(heard)
+        if not self._has_to_write(heard):
+            return False
+        tree = WorkTree(self._repository)
+        with tree.lock:
+            owes = _Writing(tree, self._agent, self._call, self.name, self._say, self._auto).write(
+                heard, begin, ends=not self.wrapped
+            )
+        tree.close()
+        return owes
+
+    def _has_to_write(self, heard: Overheard) -> bool:
+        match self._call.kind:
+            case "before":
+                return bool(heard.blocks) or not self._lines
+            case "after" | "turn" as kind:
+                looks = not self._auto or kind in _AUTO[self._auto]
+                return bool(heard.blocks) or (looks and (bool(self._lines) or kind == "after"))
+            case "closed":
+                return bool(heard.blocks) or (bool(self._lines) and not self.wrapped)
+        return False
+
+    def _tell_unheard(self, heard: Overheard) -> None:
+        if heard.missed and self._call.boundary:
+            self._say(f"{self._agent.name} had not written down call {self._call.boundary.call[:80]} in time")
+        for reason in dict.fromkeys(heard.lost):
+            self._say(f"{self._agent.name}: could not be read: {reason}")
+
+
+class _Writing:
+    """A work tree that is being written to, whose lock is held, for one call of a hook."""
+
+    def __init__(self, tree: WorkTree, agent: Agent, call: Hooked, name: str, say: Say, auto: str) -> None:
+        self._tree, self._call, self._say, self._client = tree, call, say, agent.name
+        self._auto = auto or tree.settings.auto or "tool"
+        opened = next((signal for signal in call.signals if isinstance(signal, Opened)), Opened(call.session))
+        record = {"client": agent.name, "session": call.session[:200], "model": opened.model[:200]}
+        self._record = {key: value for key, value in record.items() if value}
+        restore = restore_for_retry if tree.settings.on_retry == "restore" else None
+        self._recorder = Recorder(tree, name=name, agent=self._record, restore=restore, around=self._around)
+        self._lines = tree.journal.lines(name).get(name, {})
+        self._taken: Snapshot | None = None
+
+    def write(self, heard: Overheard, begin: str, *, ends: bool) -> bool:
+        """Record blocks, then what the boundary asks for; whether the agent owes a block."""
+        end = begin if self._record_blocks(heard, begin) else heard.place
+        self._recorder.heard = self._heard(end)
+        boundary = self._call.boundary
+        if boundary is None:
+            closed = [signal for signal in self._call.signals if isinstance(signal, Closed)]
+            if closed and ends:
+                self._record_end(closed[0])
+            return False
+        if not self._tip:
+            self._recorder.open()
+        elif boundary.kind in _AUTO[self._auto]:
+            self._record_changes(boundary)
+        return boundary.kind == "turn" and not boundary.failed and self._owes()
+
+    @property
+    def _tip(self) -> str:
+        """The commit of the newest event on the line being recorded, "" before the first."""
+        lines = self._recorder.session.lines if self._recorder.session else self._lines
+        return lines.get(max(lines, key=line_number, default=MAIN), "")
+
+    def _heard(self, place: str) -> str:
+        return str(Heard(self._client, self._call.session, place)) if place else ""
+
+    def _around(self, take: Callable[[], Snapshot]) -> Snapshot:
+        """The snapshot that was taken to see whether anything has changed, once."""
+        taken, self._taken = self._taken, None
+        return taken or take()
+
+    def _record_blocks(self, heard: Overheard, begin: str) -> bool:
+        """Whether one could not be recorded. What comes after it is read again then: only the last event of all that
+        was said tells how far that reached."""
+        failed = False
+        for number, told in enumerate(heard.blocks, 1):
+            is_last = number == len(heard.blocks) and not failed
+            self._recorder.heard = self._heard(heard.place if is_last else begin)
+            failed |= not self._record_block(told)
+        return failed
+
+    def _record_block(self, told: Told) -> bool:
+        try:
+            if not (told.source and self._recorder.holds(told.source)):
+                self._recorder.record(told.block, late=told.late, source=told.source)
+        except GitckptError as error:
+            self._say(f"{told.block.kind} {told.block.written} is NOT recorded: {error}")
+            return False
+        return True
+
+    def _record_changes(self, boundary: Boundary) -> None:
+        """An `auto` checkpoint, where files differ from the last event on record, whoever recorded that."""
+        self._taken = self._tree.snapshotter.take()
+        found = changes(self._tree.raw, self._tip, self._taken.tree)
+        if not found:
+            return
+        paths = [path_data(change.path) for change in found[:_MOST_PATHS]]
+        shown = boundary._replace(paths=tuple(os.fsdecode(change.path) for change in found[:_MOST_PATHS]))
+        document = {"boundary": boundary_record(boundary), "changed": paths}
+        self._recorder.auto(f"auto: {boundary_words(shown)}", document)
+
+    def _record_end(self, closed: Closed) -> None:
+        if self._tip and self._tree.tips({self._tip})[self._tip].kind != "end":
+            reason = closed.reason[:200]
+            self._recorder.note("end", f"end: {reason or 'of the session'}", {"agent": self._record | {"end": reason}})
+
+    def _owes(self) -> bool:
+        """Whether tools have changed files since the last block, or the start."""
+        if self._call.continued is not False or self._call.subagent:
+            return False
+        events = self._tree.journal.events([self._tip], _MOST_EVENTS)
+        last = next((n for n, event in enumerate(events) if event.kind in (*BLOCK_KINDS, "start")), -1)
+        worked = any(event.kind == "auto" and event.document.get("boundary") for event in events[: max(last, 0)])
+        return worked and bool(changes(self._tree.raw, events[last].commit, self._tip))

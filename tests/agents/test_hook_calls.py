@@ -1,0 +1,288 @@
+"""Hooks of clients as processes: each block once, with the files as they were before the next tool ran; and whatever goes
+wrong, the agent goes on."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from captured import NINE
+from commandline import HANG, Place, checkpoint
+from hooked import CLIENTS, Client
+from stored import TEXTS
+
+from gitckpt.protocol.reader import read_text
+
+#: Blocks by the turn in which they are said.
+BLOCKS = [[block.id or block.kind for block in read_text(text)[0]] for text in TEXTS]
+
+
+def names(events: list[dict[str, Any]]) -> list[str]:
+    return [e["id"] if e["kind"] == "checkpoint" else e["id"] or e["kind"] for e in events]
+
+
+def blocks(client: Client) -> list[str]:
+    found = [e for e in client.log if e["kind"] in ("checkpoint", "retry", "summary", "final")]
+    return ["retry" if e["kind"] == "retry" else "final" if e["kind"] == "final" else e["id"] for e in found]
+
+
+@pytest.fixture
+def claude(place: Place) -> Client:
+    return Client("claude-code", place)
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_every_block_is_recorded_once_with_the_files_before_the_next_tool(name: str, place: Place) -> None:
+    client = Client(name, place)
+    if client.has("opened"):
+        client.hook("opened")
+    for number in range(8):
+        client.work(number)
+    client.write_turn(8)
+    for kind in ("turn", "closed"):
+        if client.has(kind):
+            client.hook(kind)
+    assert blocks(client) == NINE
+    assert client.faults == []
+    for event in client.log:
+        turn = next((n for n, said in enumerate(BLOCKS) if event["id"] in said), None)
+        if turn is not None:
+            assert client.content(event) == f"tool {turn - 1}", event
+            assert client.is_late(event) == (name == "copilot")
+
+
+def test_a_client_that_writes_its_words_behind_its_hooks_loses_none_and_they_are_marked(place: Place) -> None:
+    client = Client("copilot", place)
+    for number in range(8):
+        client.hook("before", number)
+        place.write("a.txt", f"tool {number}\n")
+        client.hook("after", number)
+        if number > 1:
+            client.write_turn(number - 2)
+    for number in (6, 7, 8):
+        client.write_turn(number)
+    client.hook("turn")
+    client.hook("closed")
+    assert blocks(client) == NINE
+    assert all(client.is_late(event) for event in client.log if event["id"] in NINE)
+
+
+def test_the_words_of_a_client_that_lags_are_waited_for(claude: Client) -> None:
+    claude.work(0)
+    writer = threading.Timer(0.25, claude.write_turn, [1])
+    writer.start()
+    claude.hook("before", 1)
+    writer.join()
+    [event] = [e for e in claude.log if e["id"] == "C1"]
+    assert claude.content(event) == "tool 0" and not claude.is_late(event)
+    assert claude.faults == []
+
+
+def test_words_that_do_not_come_are_waited_for_a_second_and_read_later(claude: Client) -> None:
+    claude.work(0)
+    claude.hook("before", 1)
+    assert "had not written down call" in claude.faults[0]
+    claude.place.write("a.txt", "tool 1\n")
+    claude.write_turn(1)
+    claude.hook("after", 1)
+    [event] = [e for e in claude.log if e["id"] == "C1"]
+    assert claude.is_late(event)
+
+
+def test_no_call_of_a_subagent_is_waited_for_and_its_words_are_nobodys(claude: Client) -> None:
+    claude.work(0)
+    claude.hook("before", 1, agent_id="sub", tool_use_id="toolu_of_the_subagent")
+    claude.place.write("a.txt", "by the subagent\n")
+    claude.hook("turn", agent_id="sub", last_assistant_message=checkpoint("77"))
+    assert blocks(claude) == [] and claude.faults == []
+    assert claude.content(claude.log[-1]) == "by the subagent"
+
+
+def test_what_is_said_again_is_recorded_once(claude: Client) -> None:
+    for number in range(3):
+        claude.work(number)
+    before = claude.log
+    for kind in ("before", "after", "before"):
+        claude.hook(kind, 2)
+    assert claude.log == before
+
+
+def test_hooks_that_run_at_once_record_each_block_once_in_one_session(claude: Client) -> None:
+    claude.write_turn(0)
+    claude.write_turn(1)
+    payload = json.dumps(claude.payload("before", 1)).encode()
+    command = [sys.executable, "-m", "gitckpt", "hook", "claude-code"]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    running = [
+        subprocess.Popen(command, cwd=claude.place.path, env=claude.place.env, **pipes) for _ in range(4)
+    ]  # fmt: skip
+    assert [process.communicate(payload, timeout=HANG) for process in running] == [(b"", b"")] * 4
+    assert [e["kind"] for e in claude.log] == ["start", "checkpoint"]
+
+
+def test_two_client_sessions_have_a_session_each_and_work_trees_have_their_own(claude: Client, tmp_path: Path) -> None:
+    claude.work(0)
+    other = tmp_path / "other"
+    claude.place.git("worktree", "add", "-q", "--detach", str(other))
+    claude.hook("before", 0, cwd=str(other), tool_use_id="")
+    claude.hook("before", 0, session_id="another", tool_use_id="")
+    sessions = [s["id"] for s in claude.place.json("sessions", "--all")["sessions"]]
+    assert len(sessions) == 3 and f"claude-code-{claude.session}" in sessions and "claude-code-another" in sessions
+    assert claude.faults == []
+
+
+# -- what changed
+
+
+def test_a_tool_that_changes_files_leaves_an_auto_checkpoint_that_names_it_and_them(claude: Client) -> None:
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    claude.hook("after", 0)
+    assert [e["kind"] for e in claude.log] == ["start"]
+    claude.place.write("b.txt", "new\n")
+    claude.hook("after", 0, tool_name="Write")
+    [start, auto] = claude.log
+    assert (start["kind"], auto["kind"], claude.subject(auto)) == ("start", "auto", "auto: after Write b.txt")
+    text = claude.place.ok("show", auto["commit"][:12], "--yaml").out
+    assert "tool: Write" in text and "- b.txt" in text
+
+
+@pytest.mark.parametrize(("auto", "kinds"), [("tool", ["start", "auto"]), ("turn", ["start"]), ("off", ["start"])])
+def test_auto_is_as_configured(claude: Client, auto: str, kinds: list[str]) -> None:
+    claude.place.write(".gitckpt.yaml", f"auto: {auto}\n")
+    claude.work(0)
+    assert [e["kind"] for e in claude.log] == kinds
+    claude.hook("turn", last_assistant_message="done")
+    assert [e["kind"] for e in claude.log] == (["start"] if auto == "off" else ["start", "auto"])
+
+
+def test_a_session_without_tools_leaves_nothing(claude: Client) -> None:
+    claude.hook("opened")
+    claude.hook("turn", last_assistant_message="Hello!")
+    claude.hook("closed")
+    assert claude.place.git("for-each-ref", "refs/gitckpt") == ""
+
+
+def test_the_end_is_recorded_once_with_its_reason(claude: Client) -> None:
+    claude.work(0)
+    claude.hook("closed", reason="prompt_input_exit")
+    claude.hook("closed")
+    assert [claude.subject(e) for e in claude.log if e["kind"] == "end"] == ["end: prompt_input_exit"]
+
+
+# -- what the agent is told
+
+
+def said(answer: str) -> Any:
+    return json.loads(answer) if answer else {}
+
+
+def test_an_agent_that_stops_and_owes_a_block_is_told_once(claude: Client) -> None:
+    claude.work(0)
+    first = said(claude.hook("turn", last_assistant_message="All done.").out)
+    assert first["decision"] == "block" and "CHECKPOINT" in first["reason"]
+    assert claude.hook("turn", last_assistant_message="All done.", stop_hook_active=True).out == ""
+    claude.hook("turn", last_assistant_message=checkpoint("1"), stop_hook_active=True)
+    assert blocks(claude) == ["C1"]
+    assert claude.hook("turn", last_assistant_message="Anything else?").out == ""
+
+
+def test_an_agent_that_said_what_it_did_or_did_nothing_may_stop(claude: Client) -> None:
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    claude.hook("after", 0)
+    claude.place.write("a.txt", "by the user, between the turns\n")
+    assert claude.hook("turn", last_assistant_message="I looked.", stop_hook_active=True).out == ""
+    claude.write_turn(1)
+    claude.hook("before", 1)
+    claude.place.write("a.txt", "by a tool\n")
+    claude.hook("after", 1)
+    assert claude.hook("turn", last_assistant_message=checkpoint("7")).out == ""
+
+
+def test_what_tells_the_agent_to_go_on_reads_as_no_block(claude: Client) -> None:
+    claude.work(0)
+    for lang in ("zh", "en"):
+        data = json.dumps(claude.payload("turn") | {"last_assistant_message": "Done."}).encode()
+        reason = said(claude.place.ok("hook", "claude-code", "--lang", lang, stdin=data).out)["reason"]
+        assert read_text(reason) == ([], []) and ("检查点" in reason) == (lang == "zh")
+
+
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "qwen", "copilot"])
+def test_a_session_begins_with_the_protocol_in_the_clients_own_form(name: str, place: Place) -> None:
+    client = Client(name, place)
+    answer = said(client.hook("opened").out)
+    told = answer["additionalContext"] if name == "copilot" else answer["hookSpecificOutput"]["additionalContext"]
+    assert set(answer) == {"additionalContext" if name == "copilot" else "hookSpecificOutput"}
+    assert "CHECKPOINT" in told and "{{task}}" not in told and "{{prior_context}}" not in told
+    assert read_text(told) == ([], [])
+
+
+def test_after_compaction_or_a_crash_the_agent_is_told_what_it_did_and_after_an_end_not(claude: Client) -> None:
+    def told(source: str) -> str:
+        text: str = said(claude.hook("opened", source=source).out)["hookSpecificOutput"]["additionalContext"]
+        return text
+
+    for number in range(3):
+        claude.work(number)
+    assert all("扫描项目" in told(source) for source in ("compact", "clear", "resume", "startup"))
+    claude.hook("closed")
+    assert "扫描项目" not in told("startup") and "扫描项目" in told("resume")
+
+
+# -- what goes wrong
+
+
+def test_outside_of_a_repository_nothing_is_said_and_made(claude: Client, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    data = json.dumps(claude.payload("before") | {"cwd": str(elsewhere)}).encode()
+    answer = claude.place.run("hook", "claude-code", stdin=data, cwd=elsewhere)
+    assert answer == (0, b"", "") and list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b"{", b"null", b'{"session_id": 7}', b"[" * 100_000, b"\xff\xfe"])
+def test_a_payload_that_nobody_understands_is_no_fault_of_the_agents(claude: Client, data: bytes) -> None:
+    assert claude.tell(data).out == ""
+    assert claude.place.git("for-each-ref", "refs/gitckpt") == ""
+
+
+def test_a_block_that_cannot_be_recorded_is_logged_told_by_doctor_and_recorded_the_next_time(claude: Client) -> None:
+    claude.work(0)
+    claude.write_turn(1)
+    broken = claude.place.before_git('case "$*" in *update-ref*) exit 1;; esac')
+    payload = json.dumps(claude.payload("before", 1)).encode()
+    answer = claude.place.run("hook", "claude-code", stdin=payload, env=broken)
+    assert answer == (0, b"", "")
+    assert "NOT recorded" in claude.faults[-1]
+    assert "NOT recorded" in claude.place.run("doctor").out
+    claude.hook("before", 1)
+    assert blocks(claude) == ["C1"]
+
+
+def test_bad_settings_stop_no_agent(claude: Client) -> None:
+    claude.place.write(".gitckpt.yaml", "max_file_size: many\n")
+    claude.work(0)
+    assert ".gitckpt.yaml:1" in claude.faults[-1]
+
+
+def test_the_log_of_faults_does_not_grow_without_end(claude: Client) -> None:
+    claude.work(0)
+    log = claude.place.path / ".git/gitckpt/hooks.log"
+    log.write_bytes(b"2026-01-01T00:00:00Z old\n" * 4000)
+    claude.place.write(".gitckpt.yaml", "auto: always\n")
+    claude.place.write("a.txt", "more\n")
+    claude.hook("after", 0)
+    assert log.stat().st_size < 40_000
+    assert "auto" in claude.faults[-1]
+
+
+def test_a_person_who_calls_it_is_told_what_it_is_for(place: Place) -> None:
+    answer = place.typed("hook", "claude-code")
+    assert answer.status == 2 and "gitckpt init --agent claude-code" in answer.out
+    assert "claude-code" in place.run("hook", "nobody").err
