@@ -109,7 +109,9 @@ def inject(wiring: Wiring) -> Injection:
 def install(wiring: Wiring) -> tuple[Installation, ...]:
     server = {"command": wiring.mcp[0], "args": wiring.mcp[1:]}
     return (
-        json_installation("home", ".codex/hooks.json", shell_hooks(EVENTS, wiring.hook_command())),
+        json_installation("home", ".codex/hooks.json", shell_hooks(EVENTS, wiring.hook_command()))._replace(
+            caution=_TRUST
+        ),
         toml_installation("home", ".codex/config.toml", "mcp_servers.gitckpt", server),
     )
 

@@ -46,7 +46,7 @@ class Installation(NamedTuple):
 
     `merge` makes the file's new content from the old one (None where there is none), the same again if it is all there;
     `remove` takes ours out, and gives None where nothing else is left. Both raise Refused for a file that they cannot
-    read, which then stays as it is.
+    read, which then stays as it is. `caution` is what the person must know, "" for nothing.
     """
 
     base: Literal["home", "repository"]
@@ -54,6 +54,7 @@ class Installation(NamedTuple):
     merge: Callable[[str | None], str]
     remove: Callable[[str], str | None]
     executable: bool = False
+    caution: str = ""
 
 
 Inject = Callable[[Wiring], Injection]

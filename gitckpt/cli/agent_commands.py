@@ -39,13 +39,18 @@ def init(
     hooks: Annotated[
         bool, typer.Option("--hooks", help="Git's hooks: check staged blocks, bind commits to checkpoints.")
     ] = False,
+    agents: Annotated[
+        list[str] | None,
+        typer.Option("--agent", metavar="NAME", help="Hooks and tools of an agent client; may be given again."),
+    ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what init put in.")] = False,
     show: Annotated[bool, typer.Option("--print", help="Show what would be written; write nothing.")] = False,
+    lang: Annotated[str, typer.Option("--lang", metavar="zh|en", help="Language of what the agent is told.")] = "zh",
 ) -> None:
-    """Let other programs call gitckpt: hooks of git. Optional; recording and going back work without it."""
+    """Let other programs call gitckpt: git, and agents. Optional; recording and going back work without it."""
     from gitckpt.cli.init import init as command
 
-    end(lambda: command(hooks=hooks, remove=remove, show=show))
+    end(lambda: command(hooks=hooks, agents=agents or [], remove=remove, show=show, lang=lang))
 
 
 def hook(

@@ -7,30 +7,101 @@ import shutil
 import sys
 
 from gitckpt.cli import render
-from gitckpt.errors import UsageError
+from gitckpt.errors import GitckptError, Refused, UsageError
 from gitckpt.repo import git_hooks
 from gitckpt.repo.repository import discover
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
-def init(*, hooks: bool = False, remove: bool = False, show: bool = False) -> int:
-    """Install git's hooks, show what would be written, or take them out."""
-    if not (hooks or remove):
+    from gitckpt.agents.wiring import Wiring
+    from gitckpt.installing import Edit, Places
+
+
+def init(
+    *, hooks: bool = False, agents: Sequence[str] = (), remove: bool = False, show: bool = False, lang: str = "zh"
+) -> int:
+    """Install git's hooks, and hooks and tools of agent clients; show what would be written; or take them out."""
+    if not (hooks or agents or remove):
         raise UsageError(
             "nothing to set up was named; gitckpt needs no init to record and to go back",
-            "gitckpt init --hooks adds the pre-commit and commit-msg hooks",
+            "gitckpt init --hooks adds git's hooks, gitckpt init --agent claude-code those of an agent",
         )
-    repository = discover()
-    directory = git_hooks.hooks_directory(repository)
+    if agents:
+        _init_agents(agents, remove=remove, show=show, lang=lang)
+    if hooks or not agents:
+        _init_hooks(remove=remove, show=show)
+    return 0
+
+
+def _init_hooks(*, remove: bool, show: bool) -> None:
+    directory = git_hooks.hooks_directory(discover())
     if show:
         for name in git_hooks.HOOKS:
             path = os.fsdecode(os.path.join(directory, name.encode()))
             render.out([f"# {path}", git_hooks.script(name, program()).decode("utf-8", "replace")])
-        return 0
-    if remove:
+    elif remove:
         render.out(git_hooks.remove(directory) or ["there is nothing of gitckpt's to take out"])
-        return 0
-    render.out(git_hooks.install(directory, program()))
-    return 0
+    else:
+        render.out(git_hooks.install(directory, program()))
+
+
+def _init_agents(names: Sequence[str], *, remove: bool, show: bool, lang: str) -> None:
+    from gitckpt.agents.named import HOOKED, hooked_agent
+    from gitckpt.installing import additions, installations, removals, write
+
+    if unknown := [name for name in names if name not in HOOKED]:
+        raise UsageError(f"there is no agent client {unknown[0]!r}", f"--agent is one of {', '.join(HOOKED)}")
+    places = _places()
+    files = [
+        file
+        for name in dict.fromkeys(names)
+        for file in installations(hooked_agent(name), _wiring(program(), name, lang), _wiring("gitckpt", name, lang))
+    ]
+    edits = (removals if remove else additions)(files, places)
+    if show:
+        render.out(line for edit in edits for line in _difference(edit))
+        return
+    render.out(write(edits, places, remove=remove))
+    if not remove:
+        _tell_more([edit.caution for edit in edits if edit.caution], places)
+
+
+def _tell_more(cautions: Sequence[str], places: Places) -> None:
+    for caution in cautions:
+        render.say(caution)
+    if not places.repository:
+        render.say("this is no work tree that gitckpt records, so nothing was written into it")
+
+
+def _wiring(command: str, client: str, lang: str) -> Wiring:
+    from gitckpt.agents.wiring import Wiring
+
+    language = ("--lang", lang) if lang != "zh" else ()
+    return Wiring((command, "hook", client, *language), (command, "mcp"))
+
+
+def _places() -> Places:
+    from gitckpt.installing import Places
+
+    home = os.environ.get("HOME", "")
+    if not os.path.isabs(home):
+        raise Refused("there is no home directory to configure an agent in", "set HOME")
+    try:
+        repository = os.fsdecode(discover().work_tree)
+    except GitckptError:
+        repository = ""
+    state = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
+    return Places(home, repository, os.path.join(state, "gitckpt", "before-init"))
+
+
+def _difference(edit: Edit) -> list[str]:
+    from difflib import unified_diff
+
+    old, new = (edit.old or "").splitlines(), (edit.new or "").splitlines()
+    lines = list(unified_diff(old, new, edit.path, edit.path, lineterm="", n=1))
+    return lines or [f"# {edit.path}: no change"]
 
 
 def program() -> str:

@@ -34,7 +34,7 @@ EXAMPLES = {
     "context": "gitckpt context --budget 4000",
     "replay": "gitckpt replay transcript.txt --to C6",
     "resume": 'gitckpt resume -- my-agent "{prompt}"',
-    "init": "gitckpt init --hooks --print",
+    "init": "gitckpt init --agent claude-code --print",
     "mcp": "gitckpt mcp",
     "hook": "gitckpt hook commit-msg .git/COMMIT_EDITMSG",
     "prune": "gitckpt prune --keep-last 20 --dry-run",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from gitckpt.doctor import installed, leftovers, safety, speed
+from gitckpt.doctor import agents, installed, leftovers, safety, speed
 from gitckpt.doctor.patient import Patient, Remark
 from gitckpt.errors import GitckptError
 
@@ -24,6 +24,7 @@ CHECKS: Final[dict[str, Check]] = {
     "writers": safety.writers,
     "settings": safety.settings,
     "hooks": safety.hooks,
+    "codex": agents.codex_trust,
     "untracked": speed.untracked,
     "size": speed.size,
     "loose": speed.loose_objects,

@@ -1,0 +1,33 @@
+"""Which agent clients call gitckpt, and which of them do not run what they were given."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from gitckpt.doctor.patient import Patient, Remark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Bytes of a configuration file that are looked at.
+LARGEST = 4 * 1024 * 1024
+
+
+def codex_trust(patient: Patient) -> Iterator[Remark]:
+    """Whether Codex has been told to trust our hooks: else it runs none of them, and says nothing."""
+    home = os.path.join(os.environ.get("HOME", ""), ".codex")
+    hooks, config = os.path.join(home, "hooks.json"), os.path.join(home, "config.toml")
+    if b"gitckpt" in _content(hooks) and os.fsencode(f'[hooks.state."{hooks}:') not in _content(config):
+        yield Remark(
+            "note", "Codex runs new hooks only when they have been trusted once, on its screen: ours are not yet",
+            "codex",
+        )  # fmt: skip
+
+
+def _content(path: str) -> bytes:
+    try:
+        with open(path, "rb") as file:
+            return file.read(LARGEST)
+    except OSError:
+        return b""

@@ -1,0 +1,213 @@
+"""Our hooks and tools in the configuration of agent clients: put in among what a person has written there, and taken
+out again, to the very bytes that were there before where nobody has changed the file since.
+
+All files are read and merged before the first is written. What a file held before is kept in a directory of ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitckpt.errors import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from gitckpt.agents.agent import Agent
+    from gitckpt.agents.wiring import Installation, Wiring
+
+#: Bytes of a configuration file; a longer one is something else.
+LARGEST: Final = 4 * 1024 * 1024
+
+
+class Places(NamedTuple):
+    """Where configuration is looked for: the home directory, the root of the work tree ("" for none), and where we keep
+    what was there before."""
+
+    home: str
+    repository: str
+    kept: str
+
+
+class Edit(NamedTuple):
+    """One file that is to change: its path, what is in it, what will be. None stands for no file."""
+
+    path: str
+    old: str | None
+    new: str | None
+    executable: bool
+    caution: str
+
+
+def installations(agent: Agent, own: Wiring, shared: Wiring) -> list[Installation]:
+    """What is written for a client: by our `own` commands in the home directory, by `shared` ones, which work for all
+    who have the repository, in there."""
+    if agent.install is None:
+        raise Refused(f"{agent.name} has no configuration for hooks or tools", f"gitckpt wrap -- {agent.programs[0]} …")
+    files = [file for file in agent.install(own) if file.base == "home"]
+    return files + [file for file in agent.install(shared) if file.base == "repository"]
+
+
+def additions(files: Iterable[Installation], places: Places) -> list[Edit]:
+    """The edits that put ours in. Raises Refused for a file that cannot be merged with; nothing is written here."""
+    return _edits(files, places, lambda file, old: file.merge(old))
+
+
+def removals(files: Iterable[Installation], places: Places) -> list[Edit]:
+    """The edits that take ours out. What was there before comes back byte for byte, unless somebody has changed the
+    file since; then our entries alone go."""
+
+    def without(file: Installation, old: str | None) -> str | None:
+        if old is None:
+            return None
+        kept = _kept(places, _path(file, places))
+        return kept["before"] if kept and kept["after"] == _digest(old) else file.remove(old)
+
+    return _edits(files, places, without)
+
+
+def write(edits: Sequence[Edit], places: Places, *, remove: bool) -> list[str]:
+    """Carry the edits out; a line for each. Raises Refused where a file cannot be written."""
+    told = []
+    # the first file of a directory that we made took note of that
+    for edit in reversed(edits) if remove else edits:
+        try:
+            told.append(_carry_out(edit, places, remove=remove))
+        except OSError as error:
+            raise Refused(f"{edit.path} cannot be written: {error.strerror}", "make it writable") from error
+    return told
+
+
+def _edits(
+    files: Iterable[Installation], places: Places, change: Callable[[Installation, str | None], str | None]
+) -> list[Edit]:
+    edits = []
+    for file in files:
+        if file.base == "repository" and not places.repository:
+            continue
+        path = _path(file, places)
+        old = _read(path)
+        try:
+            edits.append(Edit(path, old, change(file, old), file.executable, file.caution))
+        except Refused as error:  # which knows the path from its base on
+            raise Refused(str(error).replace(file.path, path, 1), error.hint) from error
+    return edits
+
+
+def _path(file: Installation, places: Places) -> str:
+    return os.path.join(places.home if file.base == "home" else places.repository, file.path)
+
+
+def _read(path: str) -> str | None:
+    try:
+        with open(path, "rb") as file:
+            content = file.read(LARGEST + 1)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise Refused(f"{path} cannot be read: {error.strerror}", "make it a file that can be read") from error
+    if len(content) > LARGEST:
+        raise Refused(f"{path} is larger than {LARGEST // 1024**2} MiB, and was left as it is", "look what it is")
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise Refused(f"{path} is not UTF-8, and was left as it is", "save it as UTF-8") from error
+
+
+def _carry_out(edit: Edit, places: Places, *, remove: bool) -> str:
+    if edit.old == edit.new:
+        return f"{edit.path}: " + ("nothing of gitckpt's is in it" if remove else "it is so already")
+    if remove:
+        _put_back(edit, places)
+        return f"{edit.path}: " + ("removed" if edit.new is None else "gitckpt's entries are out")
+    made = _make_directories(os.path.dirname(edit.path))
+    assert edit.new is not None
+    _keep_before(edit, places, made, _digest(edit.new))
+    _write(edit.path, edit.new, executable=edit.executable)
+    return f"{edit.path}: written"
+
+
+def _keep_before(edit: Edit, places: Places, made: list[str], after: str) -> None:
+    """Keep what the file held without us. Where that cannot be told any more, our entries will be taken out instead."""
+    kept = _kept(places, edit.path)
+    if edit.old is None or "gitckpt" not in edit.old:
+        _keep(places, {"path": edit.path, "before": edit.old, "after": after, "made": made})
+    elif kept and kept["after"] == _digest(edit.old):
+        _keep(places, kept | {"after": after})
+    elif kept:
+        os.unlink(_record(places, edit.path))
+
+
+def _put_back(edit: Edit, places: Places) -> None:
+    kept = _kept(places, edit.path)
+    if edit.new is None:
+        os.unlink(edit.path)
+        _remove_directories(kept["made"] if kept else [])
+    else:
+        _write(edit.path, edit.new, executable=edit.executable)
+    if kept:
+        os.unlink(_record(places, edit.path))
+
+
+def _write(path: str, content: str, *, executable: bool) -> None:
+    """In one step, through links, with the permission bits that the file has."""
+    path = os.path.realpath(path)
+    mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755 if executable else 0o644
+    descriptor, written = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".gitckpt-")
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.write(content)
+        os.chmod(written, mode)
+        os.replace(written, path)
+    except BaseException:
+        os.unlink(written)
+        raise
+
+
+def _make_directories(directory: str) -> list[str]:
+    """The directories that were not there, innermost first."""
+    missing = []
+    while directory and not os.path.isdir(directory):
+        missing.append(directory)
+        directory = os.path.dirname(directory)
+    for path in reversed(missing):
+        os.mkdir(path)
+    return missing
+
+
+def _remove_directories(made: Sequence[str]) -> None:
+    for directory in made:
+        try:
+            os.rmdir(directory)
+        except OSError:  # there is something else in it by now
+            return
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _record(places: Places, path: str) -> str:
+    return os.path.join(places.kept, f"{_digest(path)[:24]}.json")
+
+
+def _kept(places: Places, path: str) -> dict[str, Any] | None:
+    """What is kept of a file that we have changed: `before`, a hash of `after`, the directories `made` for it."""
+    try:
+        with open(_record(places, path), "rb") as file:
+            kept = json.load(file)
+    except (OSError, ValueError):
+        return None
+    sound = isinstance(kept, dict) and kept.keys() == {"path", "before", "after", "made"} and kept["path"] == path
+    return kept if sound else None
+
+
+def _keep(places: Places, kept: dict[str, Any]) -> None:
+    os.makedirs(places.kept, mode=0o700, exist_ok=True)
+    path = _record(places, kept["path"])
+    _write(path, json.dumps(kept), executable=False)
+    os.chmod(path, 0o600)
