@@ -6,7 +6,6 @@ has been read stands in our own events, and a block that is found twice is recor
 
 from __future__ import annotations
 
-import hashlib
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -14,7 +13,6 @@ from gitckpt.agents.overheard import overhear, session_path
 from gitckpt.agents.signals import Closed, Opened
 from gitckpt.agents.wording import boundary_record, boundary_words
 from gitckpt.errors import GitckptError
-from gitckpt.protocol.ids import is_legal
 from gitckpt.recorder import Recorder
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.live import is_attended
@@ -22,6 +20,7 @@ from gitckpt.repo.trees import changes
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
 from gitckpt.trajectory.events import BLOCK_KINDS
+from gitckpt.trajectory.naming import SESSION_VARIABLE, is_plain, session_name
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import MAIN, line_number
 from gitckpt.trajectory.sources import Heard, place_heard
@@ -39,25 +38,12 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], None]
 
-#: By this `wrap` tells the hooks of its agent which session they record into.
-SESSION_VARIABLE: Final = "GITCKPT_SESSION"
-
 #: Where an `auto` checkpoint is taken, by what `--auto` says.
 _AUTO: Final = {"tool": ("after", "turn"), "turn": ("turn",), "off": ()}
 
 #: How many of the paths that a tool changed are kept, and how many events are looked through for the last block.
 _MOST_PATHS: Final = 100
 _MOST_EVENTS: Final = 1000
-
-
-def session_name(client: str, session: str, work_tree: str) -> str:
-    """The name of our session for one of the client's in the work tree of that name ("" for the main one); always the
-    same."""
-    plain = f"{client}-{session}"
-    if is_legal(plain) and not work_tree:
-        return plain
-    digest = hashlib.sha256(f"{session}\n{work_tree}".encode("utf-8", "replace")).hexdigest()[:12]
-    return f"{plain[:48]}-{digest}" if is_legal(plain[:48]) else f"{client}-{digest}"
 
 
 class Hooking:
@@ -71,7 +57,7 @@ class Hooking:
         self._home, self._journal = environ.get("HOME", ""), Journal(repository)
         given = environ.get(SESSION_VARIABLE, "")
         #: Whether `wrap` runs the client and has opened the session.
-        self.wrapped = is_legal(given) and is_attended(repository.private_dir, given)
+        self.wrapped = is_plain(given) and is_attended(repository.private_dir, given)
         self.name = given if self.wrapped else session_name(agent.name, call.session, repository.name)
         self._lines = self._journal.lines(self.name).get(self.name, {})
 

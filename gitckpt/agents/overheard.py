@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 PATIENCE: Final = 1.0
 _PAUSE: Final = 0.02
 
+#: Bytes before the place that was read up to, in which a call may stand.
+_BEFORE: Final = 256 * 1024
+
 
 class Overheard(NamedTuple):
     """The blocks that were said since `place`, in order, and where to go on; `missed` says that the call that the hook
@@ -55,6 +58,7 @@ def _read(agent: Agent, call: Hooked, path: str, place: str) -> tuple[Reading, b
     if not path or agent.session is None or agent.session.form == "database":
         return Reading((), place), False
     signals: tuple[Signal, ...] = ()
+    begin = place
     awaited = _awaited(call)
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -62,7 +66,7 @@ def _read(agent: Agent, call: Hooked, path: str, place: str) -> tuple[Reading, b
         # of a document all is read each time
         signals = reading.signals if agent.session.form == "document" else signals + reading.signals
         place = reading.place
-        if not awaited or _has_begun(signals, awaited):
+        if not awaited or _has_begun(signals, awaited) or _was_read(path, begin, awaited):
             return Reading(signals, place), False
         if time.monotonic() > deadline or not os.path.exists(path):
             return Reading(signals, place), True
@@ -76,6 +80,18 @@ def _awaited(call: Hooked) -> str:
 
 def _has_begun(signals: Sequence[Signal], call: str) -> bool:
     return any(isinstance(s, Boundary) and s.kind == "before" and s.call == call for s in signals)
+
+
+def _was_read(path: str, place: str, call: str) -> bool:
+    """Whether the call stands in what was read before: calls of one message may run side by side."""
+    if not place.isdigit():
+        return False
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(int(place) - _BEFORE, 0))
+            return call.encode("utf-8", "replace") in file.read(min(int(place), _BEFORE))
+    except OSError:
+        return False
 
 
 def _timed(told: Told, signals: Sequence[Signal], at: int, call: Hooked, lags: bool) -> Told:

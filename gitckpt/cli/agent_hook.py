@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 
-from gitckpt.agents.named import hooked_agent
 from gitckpt.errors import GitckptError, Refused, UsageError
 
 TYPE_CHECKING = False
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from gitckpt.agents.agent import Agent
-    from gitckpt.agents.hook import Hooked
     from gitckpt.protocol.prompt import Language
     from gitckpt.repo.repository import Repository
 
@@ -61,12 +58,16 @@ def _print(answer: str) -> None:
 
 
 def _answered(client: str, words: Sequence[str], auto: str, lang: Language) -> str:
-    agent = hooked_agent(client)
+    from gitckpt.quiet import is_quiet
+
     repository = None
     try:
-        call = _call(agent, words)
-        repository = _repository(client, call)
-        return _reaction(agent, call, repository, auto, lang) if repository else ""
+        payload = _payload(words)
+        repository = _repository(client, _directory(payload))
+        if repository is None or is_quiet(client, payload, repository, auto=auto, environ=os.environ):
+            return ""
+        event = words[0] if words and not words[0].startswith("{") else ""
+        return _reaction(client, payload, event, repository, auto, lang)
     except (Exception, _OutOfTime) as error:
         _log(repository, f"{client}: {_told(error)}")
         return ""
@@ -89,18 +90,16 @@ def _log(repository: Repository | None, text: str) -> None:
         log_fault(repository, text)
 
 
-def _call(agent: Agent, words: Sequence[str]) -> Hooked:
-    """The call, from standard input, or from the last word where the client puts it there."""
+def _payload(words: Sequence[str]) -> dict[str, Any]:
+    """What the client tells, on standard input, or in the last word where the client puts it there."""
     import json
 
-    event = words[0] if words and not words[0].startswith("{") else ""
     given = words[-1].encode("utf-8", "surrogateescape") if words and words[-1].startswith("{") else _standard_input()
     try:
-        payload: Any = json.loads(given.decode("utf-8", "replace"))
+        payload = json.loads(given.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as error:
         raise UsageError("the payload is no JSON") from error
-    assert agent.hook is not None
-    return agent.hook(payload if isinstance(payload, dict) else {}, event)
+    return payload if isinstance(payload, dict) else {}
 
 
 def _standard_input() -> bytes:
@@ -113,35 +112,40 @@ def _standard_input() -> bytes:
     return b"".join(pieces)
 
 
-def _repository(client: str, call: Hooked) -> Repository | None:
+def _directory(payload: dict[str, Any]) -> str:
+    """Where the client says that it works."""
+    about = payload.get("workspaceInfo")
+    given = payload.get("cwd") or (about.get("rootPath") if isinstance(about, dict) else None)
+    return given if isinstance(given, str) else ""
+
+
+def _repository(client: str, directory: str) -> Repository | None:
     """Where the client works; None where that is nothing that gitckpt records."""
     from gitckpt.repo.repository import discover
 
     named = os.environ.get("CLAUDE_PROJECT_DIR", "") if client in _NAMES_PROJECT else ""
-    directory = next((d for d in (named, call.cwd) if os.path.isabs(d) and os.path.isdir(d)), None)
+    found = next((d for d in (named, directory) if os.path.isabs(d) and os.path.isdir(d)), None)
     try:
-        return discover(os.fsencode(directory) if directory else None)
+        return discover(os.fsencode(found) if found else None)
     except Refused:
         return None
 
 
-def _reaction(agent: Agent, call: Hooked, repository: Repository, auto: str, lang: Language) -> str:
+def _reaction(
+    client: str, payload: dict[str, Any], event: str, repository: Repository, auto: str, lang: Language
+) -> str:
     from gitckpt.agents.answers import context_answer, go_on_answer
-
-    if not call.session or not call.kind:
-        return ""
+    from gitckpt.agents.named import hooked_agent
+    from gitckpt.briefing import briefing, owed
     from gitckpt.hooking import Hooking
 
-    hooking = Hooking(
-        agent, call, repository, lambda text: _log(repository, text), auto=auto, environ=os.environ
-    )  # fmt: skip
-    if call.kind == "opened":
-        from gitckpt.briefing import briefing
-
-        text = briefing(repository, call.source, wrapped=hooking.wrapped, lang=lang)
-        return context_answer(agent.name, call.event, text) if text else ""
-    if not hooking.record():
+    agent = hooked_agent(client)
+    assert agent.hook is not None
+    call = agent.hook(payload, event)
+    if not call.session or not call.kind:
         return ""
-    from gitckpt.briefing import owed
-
-    return go_on_answer(agent.name, owed(repository, lang))
+    hooking = Hooking(agent, call, repository, lambda text: _log(repository, text), auto=auto, environ=os.environ)
+    if call.kind == "opened":
+        text = briefing(repository, call.source, wrapped=hooking.wrapped, lang=lang)
+        return context_answer(client, call.event, text) if text else ""
+    return go_on_answer(client, owed(repository, lang)) if hooking.record() else ""

@@ -5,8 +5,6 @@ from __future__ import annotations
 import fcntl
 import os
 
-from gitckpt.repo.private import directory
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
@@ -23,6 +21,8 @@ class Attendance:
         """Be seen to record into a session. Where that cannot be, recording goes on all the same."""
         if session in self._held:
             return
+        from gitckpt.repo.private import directory
+
         try:
             directory(self._directory)
             path = os.path.join(self._directory, os.fsencode(session))

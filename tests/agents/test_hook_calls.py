@@ -286,3 +286,16 @@ def test_a_person_who_calls_it_is_told_what_it_is_for(place: Place) -> None:
     answer = place.typed("hook", "claude-code")
     assert answer.status == 2 and "gitckpt init --agent claude-code" in answer.out
     assert "claude-code" in place.run("hook", "nobody").err
+
+
+def test_calls_of_one_message_are_not_waited_for_once_its_block_is_recorded(claude: Client) -> None:
+    claude.work(0)
+    claude.write_turn(1)
+    second = dict(claude.payload("before", 1), tool_use_id="toolu_beside")
+    line = claude.lines(1)[2].replace(claude.call_id(1).encode(), b"toolu_beside")
+    with claude.file.open("ab") as file:
+        file.write(line)
+    claude.hook("before", 1)
+    started = len(claude.log)
+    claude.tell(second)
+    assert claude.faults == [] and len(claude.log) == started

@@ -1,0 +1,91 @@
+"""What a call of a client's hook costs, as whole processes.
+
+    python tests/bench/bench_hook.py            every row; exit status 1 if a bar is missed
+    python tests/bench/bench_hook.py --quick    fewer rounds and files, for a look
+
+The floor is an empty Python, and the questions that have to be put to git; where files are looked at, `git status`
+stands for that. The table is that of bench_core.py."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import bench_core
+from bench_core import GITCKPT, Editor, Row, Setting, compare, git, project
+
+CALL = "toolu_of_the_bench"
+
+
+def payload(where: Path, event: str) -> bytes:
+    told = {"session_id": "bench", "transcript_path": str(where.parent / "session.jsonl"), "cwd": str(where)}
+    return json.dumps(told | {"hook_event_name": event, "tool_name": "Bash", "tool_use_id": CALL}).encode()
+
+
+def caller(where: Path, event: str) -> Callable[[], object]:
+    """Calls the hook, as a client does."""
+    data = payload(where, event)
+    return lambda: subprocess.run([GITCKPT, "hook", "claude-code"], cwd=where, input=data, check=True)
+
+
+def empty_python() -> None:
+    subprocess.run([sys.executable, "-c", "pass"], check=True)
+
+
+def before_floor(where: Path) -> None:
+    """Which repository this is, and how far the session has been read."""
+    empty_python()
+    git(where, "rev-parse", "--show-toplevel")
+    git(where, "log", "-n1", "--format=%B", "--glob=refs/gitckpt/claude-code-bench/heads/*")
+
+
+def after_floor(where: Path) -> None:
+    """The same, the settings, the last event, what the files are, and what differs."""
+    before_floor(where)
+    git(where, "config", "--list", "-z")
+    git(where, "for-each-ref", "refs/gitckpt/claude-code-bench")
+    git(where, "status")
+    git(where, "diff-tree", "-r", "HEAD", "HEAD^{tree}")
+
+
+def changed_floor(where: Path) -> None:
+    """The same, and the event: a blob, trees, a commit, and the refs that are moved."""
+    after_floor(where)
+    git(where, "write-tree")
+    git(where, "hash-object", "-w", str(next(where.glob("d0/s0/*"))))
+    git(where, "commit-tree", "-m", "x", "HEAD^{tree}")
+    git(where, "update-ref", "refs/bench", "HEAD")
+    git(where, "symbolic-ref", "refs/bench-symbolic", "refs/bench")
+
+
+def hook(room: Path, setting: Setting) -> list[Row]:
+    """Before and after a tool that changed nothing, and after one that changed a file."""
+    rows = []
+    for files in (setting.files // 10, setting.files):
+        where = project(room / f"hook{files}" / "work", files, setting)
+        line = {"type": "assistant", "message": {"content": [{"type": "tool_use", "id": CALL, "name": "Bash"}]}}
+        (where.parent / "session.jsonl").write_text(json.dumps(line) + "\n")
+        before, after, editor = caller(where, "PreToolUse"), caller(where, "PostToolUse"), Editor(where)
+        before()
+        cases: list[tuple[str, Callable[[], object], Callable[[Path], None], int]] = [
+            ("before a tool", before, before_floor, 0),
+            ("after, nothing changed", after, after_floor, 0),
+            ("after, 1 changed", after, changed_floor, 1),
+        ]
+        for what, ours, floor, edits in cases:
+            pair = compare(
+                setting.rounds, ours, lambda floor=floor, where=where: floor(where),
+                lambda editor=editor, edits=edits: editor.edit(edits),
+            )  # fmt: skip
+            rows.append(Row("hook", f"{files:,} files, {what}", *pair, 2.0, "python + its git calls"))
+    return rows
+
+
+if __name__ == "__main__":
+    os.chdir(Path(__file__).parent)
+    bench_core.ROWS = {"hook": hook}
+    sys.exit(bench_core.main())
