@@ -132,19 +132,20 @@ class Planner:
         wish, snapshot = prepared.wish, prepared.snapshot
         deleted = [change.path for change in prepared.changes if change.status == "D"]
         whole = not wish.tree
-        then = {
-            path: mode
-            for path, mode in recorded_modes(wish.target).items()
-            if not disk.taken_directories(self.repository, [path.rstrip(b"/").rpartition(b"/")[0]], deleted)
-        }
-        empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
-        taken = disk.taken_directories(self.repository, empty, deleted)
-        restored = {change.path for change in prepared.changes if change.status != "D"}
         rules = with_rules(self._raw, self.tree.settings)
         ignored = disk.ignored_by(self.repository, rules, self._tree_of(wish.target), deleted)
         if wish.brought and ignored:
             # what the operation itself had put there goes, whatever a rule says
             ignored -= self._brought(wish.brought)
+        going = set(deleted) - ignored
+        then = {
+            path: mode
+            for path, mode in recorded_modes(wish.target).items()
+            if not disk.taken_directories(self.repository, [path.rstrip(b"/").rpartition(b"/")[0]], going)
+        }
+        empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
+        taken = disk.taken_directories(self.repository, empty, going)
+        restored = {change.path for change in prepared.changes if change.status != "D"}
         return Situation(
             blocked=blocked,
             unheld=recorded_missing(wish.target),

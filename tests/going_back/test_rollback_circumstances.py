@@ -184,3 +184,21 @@ def test_garbage_collection_takes_nothing_that_is_needed(project: Project) -> No
         project.roll_back(f"s/{name}")
         assert project.disk() == pictures[name]
     project.git("fsck", "--strict", "--no-dangling")
+
+
+def test_an_empty_directory_whose_place_a_file_keeps_that_the_targets_rules_ignore_is_left(project: Project) -> None:
+    project.snapshot()
+    project.remove("src/lib/core.py")
+    project.write(".gitignore", "*\n!.gitignore\n")
+    project.checkpoint("C1", session="s")
+    (project.root / "src/lib").rmdir()
+    project.write("src/lib", "a file now\n")
+    project.remove(".gitignore")
+    before = project.disk()
+    assert [(step.action, step.path) for step in project.plan("C1").steps] == [
+        ("restore", b".gitignore"), ("leave", b"src/lib"), ("leave", b"src/lib/"),
+    ]  # fmt: skip
+    project.roll_back("C1")
+    assert project.read("src/lib") == b"a file now\n"
+    project.undo()
+    assert project.disk() == before
