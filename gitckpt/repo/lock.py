@@ -65,6 +65,8 @@ class WorkTreeLock:
         self._depth -= 1
         if self._depth == 0:
             os.ftruncate(self._descriptor, 0)
+            # a daemon that a git left behind may have it open too: closing it here would not let go
+            fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
 
     @property

@@ -114,6 +114,19 @@ def test_a_child_does_not_keep_it(tmp_path: Path) -> None:
         child.wait()
 
 
+def test_a_daemon_that_a_child_left_does_not_keep_it(tmp_path: Path) -> None:
+    """A git that goes on writing after we were killed has to keep it; what outlives a work that is done has not."""
+    lock = WorkTreeLock(os.fsencode(tmp_path))
+    with lock:
+        daemon = subprocess.Popen(["sleep", "60"], pass_fds=(lock.descriptor,))
+    try:
+        with owner(tmp_path):
+            assert daemon.poll() is None
+    finally:
+        daemon.kill()
+        daemon.wait()
+
+
 def test_threads_of_one_process_take_turns(tmp_path: Path) -> None:
     inside: list[int] = []
 
