@@ -14,6 +14,7 @@ from gitckpt.agents.signals import Closed, Opened
 from gitckpt.agents.wording import boundary_record, boundary_words
 from gitckpt.errors import GitckptError
 from gitckpt.recorder import Recorder
+from gitckpt.repo.claim import claim
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.trees import changes
@@ -59,6 +60,7 @@ class Hooking:
         #: Whether `wrap` runs the client and has opened the session.
         self.wrapped = is_plain(given) and is_attended(repository.private_dir, given)
         self.name = given if self.wrapped else session_name(agent.name, call.session, repository.name)
+        self._is_ours = not self.wrapped or claim(repository, given, "hooks")
         self._lines = self._journal.lines(self.name).get(self.name, {})
 
     def record(self) -> bool:
@@ -66,6 +68,8 @@ class Hooking:
 
         A block that cannot be recorded is told, and stops none after it. Raises GitckptError where nothing could be.
         """
+        if not self._is_ours:
+            return False
         begin = place_heard(self._journal.heard(self._lines.values()), self._agent.name, self._call.session)
         heard = overhear(self._agent, self._call, session_path(self._agent, self._call, self._home), begin)
         self._tell_unheard(heard)

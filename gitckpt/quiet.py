@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import GitckptError
+from gitckpt.repo.claim import claim
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.repository import REFS
 from gitckpt.trajectory.naming import SESSION_VARIABLE, is_plain, session_name
@@ -45,6 +46,8 @@ def is_quiet(
         return False
     given = environ.get(SESSION_VARIABLE, "")
     wrapped = is_plain(given) and is_attended(repository.private_dir, given)
+    if wrapped and not claim(repository, given, "hooks"):
+        return True
     name = given if wrapped else session_name(client, session, repository.name)
     place = _place(repository, name, f"{client} {session} ")
     if place is None or not _nothing_said(path, place, _awaited(payload) if kind == "before" else b""):

@@ -16,8 +16,10 @@ from gitckpt.agents.spoken import Told
 from gitckpt.agents.table import channel_for
 from gitckpt.agents.wording import boundary_record, boundary_words, lost_words, repeated_words
 from gitckpt.errors import GitckptError
+from gitckpt.injecting import HookedRun
 from gitckpt.process import AgentExit, RunningAgent, run_agent
-from gitckpt.recorder import Recorder, agent_record
+from gitckpt.process.command import agent_environment
+from gitckpt.recorder import Recorder, agent_record, new_session_id
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
@@ -61,6 +63,7 @@ class Wrapping:
         resumed: bool = False,
         summarize: bool = False,
         before: Take = at_once,
+        inject: str = "",
     ) -> None:
         self._command, self._say, self._freeze, self._on_retry = command, say, freeze, on_retry
         self._choice = choice or channel_for(command, terminal=os.isatty(0) and os.isatty(1))
@@ -77,13 +80,38 @@ class Wrapping:
         self._lost: Counter[str] = Counter()
         self._ended = False
         self._late = self._repeated = 0
+        #: The command that hooks of ours are given by; "" for none.
+        self._program = inject if choice is None else ""
+        self._hooks: HookedRun | None = None
 
     def run(self, mode: Literal["auto", "pipe", "pty"] = "auto") -> int:
         """Run the agent; the exit status for the shell. Raises AgentNotStarted where the command cannot run."""
-        agent_exit = run_agent(
-            self._command, on_output=self._take, mode=mode, before_start=self._begin, on_exit=self._end
-        )
+        self._inject()
+        hooks = self._hooks
+        try:
+            agent_exit = run_agent(
+                hooks.injected.command if hooks else self._command, on_output=self._take, mode=mode,
+                env=hooks.injected.environment if hooks else None, before_start=self._begin, on_exit=self._end,
+            )  # fmt: skip
+        finally:
+            if hooks:
+                hooks.close()
         return agent_exit.status
+
+    def _inject(self) -> None:
+        """Give the client our hooks and tools for this run, where these add to what its output tells."""
+        agent = self._choice.agent
+        if not self._program or agent is None or (agent.session and agent.session.lags and self._choice.mode.events):
+            return
+        self._name = self._name or new_session_id()
+        more = ("--auto", self._auto) if self._auto else ()
+        try:
+            self._hooks = HookedRun(
+                self._choice, self._command, agent_environment(os.environ), repository=discover(), session=self._name,
+                program=self._program, more=more,
+            )  # fmt: skip
+        except (GitckptError, OSError):
+            return  # it is told where the recording begins
 
     def _begin(self) -> None:
         """Open the session, so that the state before the agent is on record."""
@@ -123,7 +151,14 @@ class Wrapping:
         if agent is None:
             return
         self._say(f"reading {agent.name}'s {'JSON events' if mode.events else 'text'} (--auto {self._auto})")
-        if mode.loss:
+        for line in self._hooks.told() if self._hooks else ():
+            self._say(line)
+        if not (self._hooks and self._hooks.injected.given):
+            self._tell_loss()
+
+    def _tell_loss(self) -> None:
+        agent, mode = self._choice.agent, self._choice.mode
+        if agent and mode.loss:
             self._say(f"{agent.name}: {mode.loss}")
         if mode.remedy:
             self._say(f"  → {mode.remedy}")
@@ -175,6 +210,8 @@ class Wrapping:
     def _record_block(self, told: Told) -> None:
         assert self._recorder is not None
         block = told.block
+        if self._hooks and self._hooks.hold(told):
+            return
         try:
             if told.source and self._recorder.holds(told.source):
                 self._repeated += 1
@@ -189,7 +226,7 @@ class Wrapping:
         """An `auto` checkpoint after a tool or a turn, where it has changed anything."""
         assert self._recorder is not None
         wanted = {"tool": ("after", "turn"), "turn": ("turn",)}.get(self._auto, ())
-        if boundary.kind not in wanted:
+        if boundary.kind not in wanted or (self._hooks and self._hooks.record()):
             return
         try:
             self._recorder.auto(f"auto: {boundary_words(boundary)}", {"boundary": boundary_record(boundary)})
@@ -240,12 +277,24 @@ class Wrapping:
         for reader in filter(None, self._streams.values()):
             self._record(reader.close())
             self._tell_unread(reader)
+        if self._hooks:
+            self._end_hooks(self._hooks, self._tree)
         try:
             self._recorder.note("end", _end_subject(agent_exit), {"agent": _end_record(agent_exit, self._client)})
             self._tree.close()
         except GitckptError as error:
             self._failures.append("the end")
             self._say(f"the end of the run is NOT recorded: {error}")
+
+    def _end_hooks(self, hooks: HookedRun, tree: WorkTree) -> None:
+        """What was read from events and no hook has recorded is late, and not lost."""
+        if hooks.came():
+            events = tree.journal.session(hooks.session).events
+            for told in hooks.left([event.source for event in events]):
+                self._record_block(told._replace(late=True))
+        elif hooks.injected.given and self._choice.mode.loss:
+            self._say("the hooks that the agent was given were not called")
+            self._tell_loss()
 
     def _tell_unread(self, reader: Stream) -> None:
         for diagnostic in reader.take_diagnostics():

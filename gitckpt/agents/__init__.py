@@ -5,7 +5,8 @@
     stream       bytes → blocks and boundaries
     signals      what a channel tells; wording: the same for a person
     hook         what a client tells a hook
-    session_file    what a client stores
+    session_file    what a client stores; overheard: what is new in there when a hook calls
+    answers      what a hook answers; named: one client by its name
     wiring       how a client is given our hooks and tools
     spoken       words → blocks, each once
     json_lines, lookup, pending    reading JSON that anybody may have written

@@ -32,6 +32,10 @@ WrapChannel = Annotated[
         help="What the output is: plain text, or JSON events of codex, gemini, …; by the command if not given.",
     ),
 ]
+Inject = Annotated[
+    str,
+    Option("--inject", metavar="auto|off", help="Give a known client hooks and tools of gitckpt, for this run alone."),
+]
 Auto = Annotated[
     str,
     Option(

@@ -12,6 +12,7 @@ from gitckpt.cli.options import (
     Channel,
     Directory,
     Freeze,
+    Inject,
     Input,
     Language,
     RecordRetry,
@@ -57,6 +58,7 @@ def wrap(
     channel: WrapChannel = "",
     auto: Auto = "",
     session: SessionName = None,
+    inject: Inject = "auto",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No messages of gitckpt's own.")] = False,
 ) -> None:
     """Run any agent, pass its bytes through untouched, and record each of its CHECKPOINT blocks as a commit."""
@@ -65,7 +67,7 @@ def wrap(
     end(
         lambda: wrapped(
             command, task=task, language=language, freeze=freeze, on_retry=on_retry, channel=channel, auto=auto,
-            session=session, quiet=quiet,
+            session=session, inject=inject, quiet=quiet,
         )
     )  # fmt: skip
 

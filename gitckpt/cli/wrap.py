@@ -6,6 +6,7 @@ import sys
 
 from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
+from gitckpt.cli.init import program
 from gitckpt.config import choice
 from gitckpt.errors import UsageError
 from gitckpt.protocol.ids import is_legal
@@ -28,6 +29,7 @@ def wrap(
     channel: str = "",
     auto: str = "",
     session: str | None = None,
+    inject: str = "auto",
     quiet: bool = False,
 ) -> int:
     """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
@@ -45,6 +47,7 @@ def wrap(
         choice(on_retry, ("fork", "restore"), "--on-retry")
     if auto:
         choice(auto, ("tool", "turn", "off"), "--auto")
+    choice(inject, ("auto", "off"), "--inject")
     say = (lambda text: None) if quiet else render.say
     if task is not None and not any(PLACE in word for word in command):
         raise UsageError(
@@ -56,6 +59,7 @@ def wrap(
     wrapping = Wrapping(
         filled, say, choice=named, freeze=freeze, on_retry=on_retry, auto=auto, session=session, origin=origin,
         summarize=render.is_terminal(sys.stderr), before=at_once if quiet else while_telling,
+        inject=program() if inject == "auto" else "",
     )  # fmt: skip
     return wrapping.run()
 

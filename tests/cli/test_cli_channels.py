@@ -56,7 +56,9 @@ def client(place: Place, name: str, script: str) -> dict[str, str]:
 def codex(place: Place, script: str, *options: str) -> Answer:
     """A run of `codex exec --json` that does what the script says."""
     env = client(place, "codex", script)
-    return place.run("wrap", "--session", "s", *options, "--", "codex", "exec", "--json", "go", env=env)
+    return place.run(
+        "wrap", "--session", "s", "--inject", "off", *options, "--", "codex", "exec", "--json", "go", env=env
+    )
 
 
 def show(place: Place, id: str) -> str:
@@ -162,7 +164,7 @@ def test_each_block_holds_the_files_of_its_moment(place: Place) -> None:
 
 def test_what_a_mode_loses_is_told_with_what_helps(place: Place) -> None:
     env = client(place, "claude", "cat <<'EOF'\n" + checkpoint("1") + "EOF\n")
-    answer = place.run("wrap", "--", "claude", "-p", "go", env=env)
+    answer = place.run("wrap", "--inject", "off", "--", "claude", "-p", "go", env=env)
     assert answer.err == (
         "gitckpt: reading claude-code's text (--auto off)\n"
         "gitckpt: claude-code: it prints its last message only, so blocks before that one are NOT recorded\n"
