@@ -6,12 +6,11 @@ has been read stands in our own events, and a block that is found twice is recor
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final
 
+from gitckpt.aftermath import AUTO, Aftermath
 from gitckpt.agents.overheard import overhear, session_path
 from gitckpt.agents.signals import Closed, Opened
-from gitckpt.agents.wording import boundary_record, boundary_words
 from gitckpt.errors import GitckptError
 from gitckpt.recorder import Recorder
 from gitckpt.repo.claim import claim
@@ -19,10 +18,8 @@ from gitckpt.repo.journal import Journal
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.trees import changes
 from gitckpt.repo.worktree import WorkTree
-from gitckpt.restorer import restore_for_retry
 from gitckpt.trajectory.events import BLOCK_KINDS
 from gitckpt.trajectory.naming import SESSION_VARIABLE, is_plain, session_name
-from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import MAIN, line_number
 from gitckpt.trajectory.sources import Heard, place_heard
 
@@ -34,16 +31,12 @@ if TYPE_CHECKING:
     from gitckpt.agents.overheard import Overheard
     from gitckpt.agents.signals import Boundary
     from gitckpt.agents.spoken import Told
+    from gitckpt.recorder import Restore
     from gitckpt.repo.repository import Repository
-    from gitckpt.repo.snapshot import Snapshot
 
     Say = Callable[[str], None]
 
-#: Where an `auto` checkpoint is taken, by what `--auto` says.
-_AUTO: Final = {"tool": ("after", "turn"), "turn": ("turn",), "off": ()}
-
-#: How many of the paths that a tool changed are kept, and how many events are looked through for the last block.
-_MOST_PATHS: Final = 100
+#: How many events are looked through for the last block.
 _MOST_EVENTS: Final = 1000
 
 
@@ -88,7 +81,7 @@ class Hooking:
             case "before":
                 return bool(heard.blocks) or not self._lines
             case "after" | "turn" as kind:
-                looks = not self._auto or kind in _AUTO[self._auto]
+                looks = not self._auto or kind in AUTO[self._auto]
                 return bool(heard.blocks) or (looks and (bool(self._lines) or kind == "after"))
             case "closed":
                 return bool(heard.blocks) or (bool(self._lines) and not self.wrapped)
@@ -110,10 +103,11 @@ class _Writing:
         opened = next((signal for signal in call.signals if isinstance(signal, Opened)), Opened(call.session))
         record = {"client": agent.name, "session": call.session[:200], "model": opened.model[:200]}
         self._record = {key: value for key, value in record.items() if value}
-        restore = restore_for_retry if tree.settings.on_retry == "restore" else None
-        self._recorder = Recorder(tree, name=name, agent=self._record, restore=restore, around=self._around)
+        self._aftermath = Aftermath(tree)
+        self._recorder = Recorder(
+            tree, name=name, agent=self._record, restore=_restore(tree), around=self._aftermath.around
+        )
         self._lines = tree.journal.lines(name).get(name, {})
-        self._taken: Snapshot | None = None
 
     def write(self, heard: Overheard, begin: str, *, ends: bool) -> bool:
         """Record blocks, then what the boundary asks for; whether the agent owes a block."""
@@ -127,7 +121,7 @@ class _Writing:
             return False
         if not self._tip:
             self._recorder.open()
-        elif boundary.kind in _AUTO[self._auto]:
+        elif boundary.kind in AUTO[self._auto]:
             self._record_changes(boundary)
         return boundary.kind == "turn" and not boundary.failed and self._owes()
 
@@ -139,11 +133,6 @@ class _Writing:
 
     def _heard(self, place: str) -> str:
         return str(Heard(self._client, self._call.session, place)) if place else ""
-
-    def _around(self, take: Callable[[], Snapshot]) -> Snapshot:
-        """The snapshot that was taken to see whether anything has changed, once."""
-        taken, self._taken = self._taken, None
-        return taken or take()
 
     def _record_blocks(self, heard: Overheard, begin: str) -> bool:
         """Whether one could not be recorded. What comes after it is read again then: only the last event of all that
@@ -165,15 +154,8 @@ class _Writing:
         return True
 
     def _record_changes(self, boundary: Boundary) -> None:
-        """An `auto` checkpoint, where files differ from the last event on record, whoever recorded that."""
-        self._taken = self._tree.snapshotter.take()
-        found = changes(self._tree.raw, self._tip, self._taken.tree)
-        if not found:
-            return
-        paths = [path_data(change.path) for change in found[:_MOST_PATHS]]
-        shown = boundary._replace(paths=tuple(os.fsdecode(change.path) for change in found[:_MOST_PATHS]))
-        document = {"boundary": boundary_record(boundary), "changed": paths}
-        self._recorder.auto(f"auto: {boundary_words(shown)}", document)
+        if self._aftermath.differs(self._tip):
+            self._aftermath.record(self._recorder, boundary)
 
     def _record_end(self, closed: Closed) -> None:
         if self._tip and self._tree.tips({self._tip})[self._tip].kind != "end":
@@ -188,3 +170,12 @@ class _Writing:
         last = next((n for n, event in enumerate(events) if event.kind in (*BLOCK_KINDS, "start")), -1)
         worked = any(event.kind == "auto" and event.document.get("boundary") for event in events[: max(last, 0)])
         return worked and bool(changes(self._tree.raw, events[last].commit, self._tip))
+
+
+def _restore(tree: WorkTree) -> Restore | None:
+    """What a RETRY is answered with."""
+    if tree.settings.on_retry != "restore":
+        return None
+    from gitckpt.restorer import restore_for_retry
+
+    return restore_for_retry

@@ -58,13 +58,13 @@ def _print(answer: str) -> None:
 
 
 def _answered(client: str, words: Sequence[str], auto: str, lang: Language) -> str:
-    from gitckpt.quiet import is_quiet
+    from gitckpt.quiet import settle
 
     repository = None
     try:
         payload = _payload(words)
         repository = _repository(client, _directory(payload))
-        if repository is None or is_quiet(client, payload, repository, auto=auto, environ=os.environ):
+        if repository is None or settle(client, payload, repository, auto=auto, environ=os.environ):
             return ""
         event = words[0] if words and not words[0].startswith("{") else ""
         return _reaction(client, payload, event, repository, auto, lang)
@@ -136,7 +136,6 @@ def _reaction(
 ) -> str:
     from gitckpt.agents.answers import context_answer, go_on_answer
     from gitckpt.agents.named import hooked_agent
-    from gitckpt.briefing import briefing, owed
     from gitckpt.hooking import Hooking
 
     agent = hooked_agent(client)
@@ -146,6 +145,12 @@ def _reaction(
         return ""
     hooking = Hooking(agent, call, repository, lambda text: _log(repository, text), auto=auto, environ=os.environ)
     if call.kind == "opened":
+        from gitckpt.briefing import briefing
+
         text = briefing(repository, call.source, wrapped=hooking.wrapped, lang=lang)
         return context_answer(client, call.event, text) if text else ""
-    return go_on_answer(client, owed(repository, lang)) if hooking.record() else ""
+    if not hooking.record():
+        return ""
+    from gitckpt.briefing import owed
+
+    return go_on_answer(client, owed(repository, lang))

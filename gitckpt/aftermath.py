@@ -1,0 +1,53 @@
+"""What a tool has left in the work tree: an `auto` checkpoint, where files differ from the last event on record."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.repo.trees import changes
+from gitckpt.trajectory.paths import path_data
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from gitckpt.agents.signals import Boundary
+    from gitckpt.recorder import Recorder
+    from gitckpt.repo.snapshot import Snapshot
+    from gitckpt.repo.trees import Change
+    from gitckpt.repo.worktree import WorkTree
+
+#: By what `--auto` says: the boundaries at which such a checkpoint is taken.
+AUTO = {"tool": ("after", "turn"), "turn": ("turn",), "off": ()}
+
+#: How many of the changed paths are kept.
+MOST_PATHS = 100
+
+
+class Aftermath:
+    """One look at a work tree whose lock is held. A recorder that takes its snapshots `around` this one does not look
+    again."""
+
+    def __init__(self, tree: WorkTree) -> None:
+        self._tree = tree
+        self._taken: Snapshot | None = None
+        self._found: list[Change] = []
+
+    def around(self, take: Callable[[], Snapshot]) -> Snapshot:
+        """The snapshot that was taken to see what has changed, once; then new ones."""
+        taken, self._taken = self._taken, None
+        return taken or take()
+
+    def differs(self, tip: str) -> bool:
+        """Whether the work tree, as it is now, differs from the event at `tip`. Raises GitckptError."""
+        self._taken = self._tree.snapshotter.take()
+        self._found = changes(self._tree.raw, tip, self._taken.tree)[:MOST_PATHS]
+        return bool(self._found)
+
+    def record(self, recorder: Recorder, boundary: Boundary) -> None:
+        """Record what was found to differ. Raises GitckptError."""
+
+        named = boundary._replace(paths=tuple(os.fsdecode(change.path) for change in self._found))
+        changed = [path_data(change.path) for change in self._found]
+        document = {"boundary": boundary_record(boundary), "changed": changed}
+        recorder.auto(f"auto: {boundary_words(named)}", document)
