@@ -21,6 +21,7 @@ from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.process.command import agent_environment
 from gitckpt.recorder import Recorder, agent_record, new_session_id
 from gitckpt.repo.repository import discover
+from gitckpt.repo.started import note_started
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
 from gitckpt.views.text import count
@@ -124,10 +125,7 @@ class Wrapping:
                 self._tree, name=self._name, alone=True, agent=self._record_of_agent, restore=restore,
                 around=self._around,
             )  # fmt: skip
-            self._recorder.open()
-            if self._resumed:
-                words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
-                self._recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
+            self._record_start(self._recorder)
             if self._choice.mode.events:
                 self._recorder.recall()
             self._tell_channel()
@@ -138,6 +136,16 @@ class Wrapping:
                 self._say(f"  → {error.hint}")
         except Exception as error:
             self._give_up(error)
+
+    def _record_start(self, recorder: Recorder) -> None:
+        """Put the agent on record, and note that it was started here: only then `resume` runs it again unasked."""
+        session = recorder.open()
+        if self._resumed:
+            words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
+            event = recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
+            note_started(recorder.tree.repository, event.commit)
+        elif recorder.account.opened:
+            note_started(recorder.tree.repository, session.events[0].commit)
 
     def _client_record(self) -> dict[str, Any]:
         agent = self._choice.agent

@@ -59,9 +59,5 @@ def _ask(pruning: Pruning) -> None:
     """Show what goes, and ask. Raises Refused where the answer is no."""
     document = prune_document(pruning.dropped, pruning.kept, pruning.objects, pruning.size, done=False)
     render.out(prune_lines(document, render.style(), render.columns(), asking=True))
-    try:
-        agreed = input("drop them for good? [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        agreed = False
-    if not agreed:
+    if not render.agrees("drop them for good? [y/N] "):
         raise Refused("nothing was dropped")

@@ -88,6 +88,14 @@ def is_asked() -> bool:
     return is_terminal() and sys.stdin is not None and sys.stdin.isatty()
 
 
+def agrees(question: str) -> bool:
+    """Whether the person answers yes; the end of the input is a no."""
+    try:
+        return input(question).strip().lower() in ("y", "yes")
+    except EOFError:
+        return False
+
+
 def style() -> Style:
     """Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
     terminal = is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

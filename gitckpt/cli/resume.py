@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 
 from gitckpt.cli import render
 from gitckpt.cli.wrap import PLACE, filled_in
 from gitckpt.errors import Refused, UsageError
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.started import was_started_here
+from gitckpt.views.text import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,14 +37,14 @@ def resume(command: list[str], *, task: str | None = None, quiet: bool = False) 
     events = reader.line()
     if not events:
         raise Refused("there is nothing to resume: nothing is on record in this work tree", "gitckpt wrap -- CMD")
-    agent = _last_agent(events)
-    _refuse_a_living_one(agent, events)
-    template = command or [str(word) for word in agent.get("template") or agent.get("command") or ()]
-    if not template:
-        raise UsageError(
-            f"session {events[0].session} was not begun by an agent, so there is no command to start again",
-            "gitckpt resume -- my-agent {prompt}",
-        )
+    begun = _last_begun(events)
+    agent: dict[str, Any] = begun.document["agent"] if begun else {}
+    own = begun is not None and was_started_here(reader.repository, begun.commit)
+    if own:
+        _refuse_a_living_one(agent, events)
+    template = command or _recorded_command(agent, events[0].session)
+    if not command and not own:
+        _ask_about(template, events[0].session)
     _record_what_is_left(events, say)
     context = build_context(Reader().entries())
     task = task if task is not None else str(agent.get("task") or "")
@@ -57,13 +60,36 @@ def resume(command: list[str], *, task: str | None = None, quiet: bool = False) 
     ).run()
 
 
-def _last_agent(events: list[Event]) -> dict[str, Any]:
-    """What is on record of the agent that was started last."""
+def _last_begun(events: list[Event]) -> Event | None:
+    """The event with the record of the agent that was started last."""
     for event in reversed(events):
         agent = event.document.get("agent") if event.kind in ("start", "note") else None
         if isinstance(agent, dict) and agent.get("command"):
-            return agent
-    return {}
+            return event
+    return None
+
+
+def _recorded_command(agent: dict[str, Any], session: str) -> list[str]:
+    """The command on record, its place for the prompt not filled in. Raises UsageError where there is none."""
+    words = agent.get("template") or agent.get("command")
+    if not words or not isinstance(words, list):
+        raise UsageError(
+            f"session {session} was not begun by an agent, so there is no command to start again",
+            "gitckpt resume -- my-agent {prompt}",
+        )
+    return [str(word) for word in words]
+
+
+def _ask_about(template: list[str], session: str) -> None:
+    """Ask before a command is run that came with somebody's refs, or of which it is not known. Raises Refused where
+    nobody is there to be asked, or the answer is no."""
+    shown = escape(shlex.join(template))
+    told = f"the command of session {session} was not started from this work tree"
+    if not render.is_asked():
+        raise Refused(f"{told}: {shown}", "gitckpt resume -- CMD, if that is what you want to run")
+    render.out([f"{told}:", f"  {shown}"])
+    if not render.agrees("run it? [y/N] "):
+        raise Refused("nothing was run", "gitckpt resume -- CMD runs another command")
 
 
 def _refuse_a_living_one(agent: dict[str, Any], events: list[Event]) -> None:

@@ -149,10 +149,7 @@ def _confirmed(document: PlanDocument) -> bool:
     render.out(plan_lines(document, render.style()))
     if not any(step["action"] != "leave" for step in document["steps"]):
         return True
-    try:
-        return input("go on? [y/N] ").strip().lower() in ("y", "yes")
-    except EOFError:
-        return False
+    return render.agrees("go on? [y/N] ")
 
 
 def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document: PlanDocument) -> None:

@@ -111,3 +111,47 @@ def test_with_nothing_to_resume(place: Place, tmp_path: Path) -> None:
     place.ok("save", "-m", "by hand")
     answer = place.run("resume")
     assert (answer.status, "was not begun by an agent" in answer.err) == (2, True)
+
+
+def test_a_command_that_came_with_fetched_refs_is_not_run_unseen(place: Place, tmp_path: Path) -> None:
+    place.run("wrap", "--session", "run", "--", "sh", "-c", "echo $PWD >> ../ran; printf '\\033[2K'")
+    place.git("clone", "-q", "--no-local", ".", str(tmp_path / "clone"))
+    clone = Place(tmp_path / "clone", place.env, place.zygote)
+    clone.git("fetch", "-q", "origin", "refs/gitckpt/*:refs/gitckpt/*")
+    answer = clone.run("resume")
+    assert (answer.status, "was not started from this work tree: sh -c " in answer.err) == (3, True)
+    assert (tmp_path / "ran").read_text().splitlines() == [str(place.path)]
+    assert clone.git("for-each-ref", "refs/gitckpt") == place.git("for-each-ref", "refs/gitckpt")
+    clone.ok("resume", "--", "true")  # which is on record here, and so is known from now on
+    clone.ok("resume")
+    place.ok("resume")
+
+
+def test_nor_is_one_that_was_fetched_into_a_session_of_ones_own(place: Place, tmp_path: Path) -> None:
+    place.ok("wrap", "--session", "run", "--", "true")
+    place.git("clone", "-q", "--no-local", ".", str(tmp_path / "clone"))
+    clone = Place(tmp_path / "clone", place.env, place.zygote)
+    clone.git("fetch", "-q", "origin", "refs/gitckpt/*:refs/gitckpt/*")
+    clone.ok("resume", "--", "touch", str(tmp_path / "ran"))
+    (tmp_path / "ran").unlink()
+    clone.git("push", "-q", "origin", "refs/gitckpt/*:refs/gitckpt/*")
+    assert place.run("resume").status == 3
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_was_started_here_is_asked_about_once_that_is_forgotten(place: Place) -> None:
+    place.ok("wrap", "--session", "run", "--", "true")
+    (place.path / ".git/gitckpt/started").unlink()
+    assert place.run("resume").status == 3
+    (place.path / ".git/gitckpt/started").mkdir()
+    assert place.run("resume").status == 3
+
+
+def test_at_a_terminal_it_is_shown_and_asked_about(place: Place) -> None:
+    place.ok("wrap", "--session", "run", "--", "sh", "-c", "echo ran >> ../ran # \x1b[2K")
+    (place.path / ".git/gitckpt/started").unlink()
+    answer = place.typed("resume", keys="n\n")
+    assert (answer.status, "sh -c 'echo ran >> ../ran # \\x1b[2K'" in answer.out) == (3, True)
+    assert (place.path.parent / "ran").read_text() == "ran\n"
+    assert place.typed("resume", keys="y\n").status == 0
+    assert (place.path.parent / "ran").read_text() == "ran\nran\n"

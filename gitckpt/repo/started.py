@@ -1,0 +1,46 @@
+"""Which records of an agent this machine has written itself: a command that came with somebody's refs is not run
+unseen. What is noted here stays in the private directory, and so is never fetched."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.repo.repository import Repository
+
+#: Bytes of the notes that are looked at: some thousand runs back.
+MOST = 256 * 1024
+
+
+def note_started(repository: Repository, commit: str) -> None:
+    """Note that the agent in the record of this event was started here. Where that cannot be, the command is asked
+    about when it is to be run again.
+
+    The id of the commit stands for its record and for all that was on record before it."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        descriptor = os.open(_path(repository), flags, 0o644)
+    except OSError:
+        return
+    try:
+        os.write(descriptor, b"%s\n" % commit.encode())
+    except OSError:
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def was_started_here(repository: Repository, commit: str) -> bool:
+    """Whether the agent in the record of this event was started from this work tree."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    try:
+        with open(_path(repository), "rb", opener=lambda path, _: os.open(path, flags)) as file:
+            file.seek(max(os.fstat(file.fileno()).st_size - MOST, 0))
+            return commit.encode() in file.read(MOST).split(b"\n")
+    except OSError:
+        return False
+
+
+def _path(repository: Repository) -> bytes:
+    return os.path.join(repository.private_dir, b"started")
