@@ -94,9 +94,8 @@ class Pruner:
         return kept | {id: f"session {other} goes back to it" for id, other in needed(staying, sessions).items()}
 
     def _is_live(self, session: Session) -> bool:
-        return session.is_open and any(
-            is_attended(directory, session.id) for directory in private_directories(self.tree.repository)
-        )
+        """Whether a process records into it; an agent may go on after its FINAL."""
+        return any(is_attended(directory, session.id) for directory in private_directories(self.tree.repository))
 
     def carry_out(self, pruning: Pruning) -> None:
         """Drop the sessions, all of them or none. Raises GitFailed where one has changed since the plan was made."""

@@ -10,6 +10,7 @@ import pytest
 from commandline import Place, checkpoint
 
 from gitckpt.errors import GitFailed
+from gitckpt.protocol.blocks import Block
 from gitckpt.pruner import Criteria, Pruner
 from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
@@ -133,6 +134,16 @@ def test_what_is_in_use_stays(three: Place, tmp_path: Path) -> None:
     assert sessions(three) == ["run", "linked", "d"]
     tree.close()
     assert [row["id"] for row in three.json("prune", "--keep-last", "0")["dropped"]] == ["run"]
+
+
+def test_a_session_that_is_recorded_after_its_final_stays(three: Place) -> None:
+    tree = WorkTree(discover(os.fsencode(three.path)))
+    recorder = Recorder(tree, name="d")
+    recorder.record(Block("final", None, "", {"result": "all done"}))
+    three.ok("save", "--session", "c", "-m", "by another")
+    assert "stays: d: it is being recorded" in three.ok("prune", "--keep-last", "0").out
+    tree.close()
+    assert "stays" not in three.ok("prune", "--session", "d").out
 
 
 def test_undo_still_takes_back_what_it_would_have(three: Place) -> None:
