@@ -90,6 +90,8 @@ def _edits(
         if file.base == "repository" and not places.repository:
             continue
         path = _path(file, places)
+        if file.base == "repository":
+            _refuse_outside(path, places.repository)
         old = _read(path)
         try:
             edits.append(Edit(path, old, change(file, old), file.executable, file.caution))
@@ -100,6 +102,14 @@ def _edits(
 
 def _path(file: Installation, places: Places) -> str:
     return os.path.join(places.home if file.base == "home" else places.repository, file.path)
+
+
+def _refuse_outside(path: str, repository: str) -> None:
+    """Whoever made the repository may have put a link there, which would have us write where he likes."""
+    real, top = os.path.realpath(path), os.path.realpath(repository)
+    relative = os.path.relpath(real, top).split(os.sep)
+    if os.pardir in relative or ".git" in map(str.lower, relative):
+        raise Refused(f"{path} leads out of the work tree, to {real}", "look at that link, and remove it")
 
 
 def _read(path: str) -> str | None:

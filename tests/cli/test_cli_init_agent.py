@@ -119,6 +119,17 @@ def test_a_link_to_a_file_of_a_persons_own_stays_one(configured: Place) -> None:
     assert settings(configured).is_symlink() and own.read_text() == MINE
 
 
+@pytest.mark.parametrize("target", ["../owner/of-mine.json", "../owner/none.json", ".git/hooks/post-checkout"])
+def test_a_link_in_the_repository_leads_nowhere_else(configured: Place, target: str) -> None:
+    Path(configured.env["HOME"], "of-mine.json").write_text("{}")
+    (configured.path / ".mcp.json").symlink_to(target)
+    before = files(configured)
+    for more in ([], ["--remove"]):
+        answer = configured.run("init", "--agent", "claude-code", *more)
+        assert (answer.status, "leads out of the work tree" in answer.err) == (3, True)
+    assert files(configured) == before and not (configured.path / ".git/hooks/post-checkout").exists()
+
+
 def test_what_all_who_have_the_repository_share_names_no_place_of_one_machine(configured: Place) -> None:
     configured.ok("init", "--agent", "claude-code")
     server = json.loads(configured.read(".mcp.json"))["mcpServers"]["gitckpt"]
