@@ -46,6 +46,7 @@ class Aftermath:
 
     def record(self, recorder: Recorder, boundary: Boundary) -> None:
         """Record what was found to differ. Raises GitckptError."""
+        from gitckpt.agents.wording import boundary_record, boundary_words
 
         named = boundary._replace(paths=tuple(os.fsdecode(change.path) for change in self._found))
         changed = [path_data(change.path) for change in self._found]

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from gitckpt.cli.options import DEFAULT_LANGUAGE, AgentLanguage, HookLanguage
 from gitckpt.cli.usage import end
 
 PANEL = "Set up"
@@ -32,7 +33,7 @@ def resume(
     """Start the agent again where it stopped or died, with what it needs to know in place of {prompt}."""
     from gitckpt.cli.resume import resume as resumed
 
-    end(lambda: resumed(command or [], task=task, quiet=quiet))
+    end(lambda: resumed(command or [], task=task, default_language=DEFAULT_LANGUAGE, quiet=quiet))
 
 
 def init(
@@ -45,7 +46,7 @@ def init(
     ] = None,
     remove: Annotated[bool, typer.Option("--remove", help="Take out what init put in.")] = False,
     show: Annotated[bool, typer.Option("--print", help="Show what would be written; write nothing.")] = False,
-    lang: Annotated[str, typer.Option("--lang", metavar="zh|en", help="Language of what the agent is told.")] = "zh",
+    lang: AgentLanguage = DEFAULT_LANGUAGE,
 ) -> None:
     """Let other programs call gitckpt: git, and agents. Optional; recording and going back work without it."""
     from gitckpt.cli.init import init as command
@@ -64,7 +65,7 @@ def hook(
     auto: Annotated[
         str, typer.Option("--auto", metavar="WHEN", help="Record changes after each tool, turn, or off.")
     ] = "",
-    lang: Annotated[str, typer.Option("--lang", metavar="zh|en", help="Language of what the agent is told.")] = "zh",
+    lang: HookLanguage = "zh",
 ) -> None:
     """Answer a hook. For the hooks that `init` writes, not for people."""
     from gitckpt.cli.hook import hook as command

@@ -63,6 +63,16 @@ Language = Annotated[
     Literal["zh", "en"],
     Option("--lang", metavar="zh|en", show_default=False, help="Chinese or English; by the locale if not given."),
 ]
+AgentLanguage = Annotated[
+    Literal["zh", "en"],
+    Option(
+        "--lang",
+        metavar="zh|en",
+        show_default=False,
+        help="What the agent is told is Chinese or English; by the locale if not given.",
+    ),
+]
+HookLanguage = Annotated[str, Option("--lang", metavar="zh|en", help="What the agent is told is Chinese or English.")]
 
 Id = Annotated[str, Argument(metavar="ID", help=NAMES, autocompletion=completion.ids)]
 From = Annotated[str, Argument(metavar="FROM", help="The checkpoint to try again from.", autocompletion=completion.ids)]

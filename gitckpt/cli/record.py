@@ -69,7 +69,8 @@ def _chunks(file: str) -> Iterator[bytes]:
         descriptor = 0 if file == "-" else os.open(file, os.O_RDONLY)
     except (OSError, ValueError, AttributeError) as error:
         raise UsageError(
-            f"{file!r} cannot be read: {error}", "give the path of a file, or - for standard input"
+            f"{file!r} cannot be read: {getattr(error, 'strerror', None) or error}",
+            "give the path of a file, or - for standard input",
         ) from error
     try:
         while chunk := os.read(descriptor, CHUNK):

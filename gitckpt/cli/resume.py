@@ -11,6 +11,7 @@ from gitckpt.cli.wrap import PLACE, filled_in
 from gitckpt.errors import Refused, UsageError
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.started import was_started_here
+from gitckpt.trajectory.events import CLOSING_KINDS
 from gitckpt.views.text import escape
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
     from gitckpt.protocol.prompt import Language
     from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
 
     Say = Callable[[str], None]
 
@@ -27,30 +29,36 @@ if TYPE_CHECKING:
 SHOWN = 10
 
 
-def resume(command: list[str], *, task: str | None = None, quiet: bool = False) -> int:
-    """Put on record what a crash left in the work tree, then start the agent in the same session with its context."""
+def resume(
+    command: list[str], *, task: str | None = None, default_language: Language = "zh", quiet: bool = False
+) -> int:
+    """Put on record what a crash left in the work tree, then start the agent in the same session with its context.
+
+    `default_language` is that of the prompt where the session was given none."""
     from gitckpt.trajectory.context import build_context
     from gitckpt.wrapping import Wrapping
 
     say: Say = (lambda text: None) if quiet else render.say
     reader = Reader()
-    events = reader.line()
-    if not events:
+    session, events = reader.current_session(), reader.line()
+    if session is None or not events:
         raise Refused("there is nothing to resume: nothing is on record in this work tree", "gitckpt wrap -- CMD")
     begun = _last_begun(events)
     agent: dict[str, Any] = begun.document["agent"] if begun else {}
     own = begun is not None and was_started_here(reader.repository, begun.commit)
     if own:
-        _refuse_a_living_one(agent, events)
+        _refuse_a_living_one(session)
     template = command or _recorded_command(agent, events[0].session)
     if not command and not own:
         _ask_about(template, events[0].session)
-    _record_what_is_left(events, say)
+    _record_what_is_left(events, say, died=session.unended is not None)
     context = build_context(Reader().entries())
     task = task if task is not None else str(agent.get("task") or "")
-    language: Language = "en" if agent.get("language") == "en" else "zh"
+    language: Language = agent["language"] if agent.get("language") in ("zh", "en") else default_language
     if any(PLACE in word for word in template):
         filled = filled_in(template, task, context, language)
+        if not task:
+            say("no task is on record, so the agent is told none; --task TEXT tells it")
     else:
         filled = template
         say("the command has no {prompt}, so the agent is not told what was done; `gitckpt prompt --resume` prints it")
@@ -92,11 +100,12 @@ def _ask_about(template: list[str], session: str) -> None:
         raise Refused("nothing was run", "gitckpt resume -- CMD runs another command")
 
 
-def _refuse_a_living_one(agent: dict[str, Any], events: list[Event]) -> None:
-    pid = agent.get("pid")
-    if events[-1].kind != "end" and isinstance(pid, int) and _is_gitckpt(pid):
+def _refuse_a_living_one(session: Session) -> None:
+    started = session.unended
+    pid = started.document["agent"].get("pid") if started else None
+    if isinstance(pid, int) and _is_gitckpt(pid):
         raise Refused(
-            f"the agent of session {events[0].session} is still running, under process {pid}",
+            f"the agent of session {session.id} is still running, under process {pid}",
             f"wait for it, or end it: kill {pid}",
         )
 
@@ -113,27 +122,26 @@ def _is_gitckpt(pid: int) -> bool:
         return False
 
 
-def _record_what_is_left(events: list[Event], say: Say) -> None:
+def _record_what_is_left(events: list[Event], say: Say, *, died: bool) -> None:
     """What has changed since the last event, which nobody has told of: an event of its own, and closed to what is
-    said next."""
+    said next. `died` says that no end of the agent is on record."""
     from gitckpt.recorder import Recorder
     from gitckpt.repo.repository import discover
     from gitckpt.repo.trees import changes
     from gitckpt.repo.worktree import WorkTree
 
-    ended = events[-1].kind in ("end", "final")
+    last = _words(events[-1])
     tree = WorkTree(discover(), say)
     try:
         with tree.lock:
             snapshot = tree.snapshotter.take()
             found = changes(tree.raw, events[-1].commit, snapshot.tree)
-            if not ended:
-                last = events[-1].id or events[-1].kind
+            if died:
                 say(f"session {events[0].session} has no end: the agent, or what ran it, died after {last}")
             if not found:
                 return
             count = "1 path" if len(found) == 1 else f"{len(found)} paths"
-            subject = f"{'changed since the end' if ended else 'left by a run that died'}: {count}"
+            subject = f"{'left by a run that died' if died else f'changed since {last}'}: {count}"
             recorder = Recorder(tree, name=events[0].session)
             event = recorder.note("auto", subject, {"left": {"paths": len(found), "after": events[-1].ref}})
             say(f"{subject}; on record as {event.ref}")
@@ -141,3 +149,8 @@ def _record_what_is_left(events: list[Event], say: Say) -> None:
                 say(f"  {change.status} {os.fsdecode(change.path)}")
     finally:
         tree.close()
+
+
+def _words(event: Event) -> str:
+    """An event within a sentence: C6, the start, the end."""
+    return "the end" if event.kind in CLOSING_KINDS else event.id or f"the {event.kind}"

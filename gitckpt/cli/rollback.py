@@ -209,5 +209,7 @@ def retry(id: str, *, reason: str, strategy: str, session: str | None = None) ->
     fields = {"from": target.id or target.commit, "reason": reason, "new_strategy": strategy}
     event = recorder.record(Block("retry", None, id, fields), target=target)
     tree.close()
-    render.out([f"{event.id} forks at {target.id or target.commit[:12]}: line {(event.opens or {}).get('line')}"])
+    name = target.id or target.commit[:12]
+    render.out([f"{event.id} forks at {name}: line {(event.opens or {}).get('line')}, files as at {name}, verified"])
+    render.say("to take it back: gitckpt undo")
     return 0

@@ -49,6 +49,8 @@ def wrap(
         choice(auto, ("tool", "turn", "off"), "--auto")
     choice(inject, ("auto", "off"), "--inject")
     say = (lambda text: None) if quiet else render.say
+    if task is None and any(PLACE in word for word in command):
+        say("{prompt} stays in the command as it is; --task TEXT has it filled in")
     if task is not None and not any(PLACE in word for word in command):
         raise UsageError(
             "--task needs a place for the prompt in the command", "write {prompt} where the agent takes it"

@@ -87,12 +87,12 @@ def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 
 def _agent(session: Session) -> int:
-    """The process that opened a session; 0 where that is not known."""
-    for event in session.events[:1]:
-        if event.kind == "start" and event.format <= FORMAT:
-            pid = (event.document.get("agent") or {}).get("pid")
-            return pid if isinstance(pid, int) and 0 < pid < 1 << 31 else 0
-    return 0
+    """The process that ran the agent of which no end is on record; 0 where there is none, or none is known."""
+    event = session.unended
+    if event is None or event.format > FORMAT:
+        return 0
+    pid = event.document["agent"].get("pid")
+    return pid if isinstance(pid, int) and 0 < pid < 1 << 31 else 0
 
 
 def _is_alive(pid: int) -> bool:

@@ -96,6 +96,16 @@ class Session:
         tip = self._by_commit.get(self.lines.get(self.active_line, ""))
         return tip is None or tip.kind not in CLOSING_KINDS
 
+    @property
+    def unended(self) -> Event | None:
+        """The event that tells of the agent started last, where no end of it is on record on any line; else None."""
+        for event in reversed(self.events):
+            if event.kind in CLOSING_KINDS:
+                return None
+            if event.kind in ("start", "note") and event.document.get("agent"):
+                return event
+        return None
+
     def named(self, id: str, line: str | None = None) -> list[Event]:
         """Events that go by this canonical id, newest first; only those on `line` where one is given."""
         events = self.on_line(line) if line is not None else self.events

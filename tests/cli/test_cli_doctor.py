@@ -159,6 +159,13 @@ def test_an_agent_that_died(recorded: Place) -> None:
     assert help.startswith("gitckpt log --session 2")
 
 
+def test_an_agent_that_ended_before_a_rollback_did_not_die(recorded: Place) -> None:
+    recorded.ok("wrap", "--session", "ended", "--", "printf", "%s", checkpoint("1"))
+    recorded.ok("rollback", "ended/C1", "--yes")
+    assert recorded.json("status")["open"]
+    assert [level for level, _, _ in remarks(recorded, "sessions")] == ["ok"]
+
+
 def test_outside_of_a_repository(place: Place, tmp_path: Path) -> None:
     (tmp_path / "nowhere").mkdir()
     answer = place.run("doctor", cwd=tmp_path / "nowhere")

@@ -80,7 +80,7 @@ def test_what_a_person_has_written_stays_and_comes_back_to_the_byte(configured: 
 def test_what_a_person_has_changed_since_stays(configured: Place) -> None:
     path = settings(configured)
     path.write_text(MINE)
-    configured.ok("init", "--agent", "claude-code")
+    configured.ok("init", "--agent", "claude-code", "--lang", "zh")
     document = json.loads(path.read_text()) | {"theme": "light"}
     path.write_text(json.dumps(document))
     configured.ok("init", "--agent", "claude-code", "--lang", "en")
@@ -92,7 +92,7 @@ def test_what_a_person_has_changed_since_stays(configured: Place) -> None:
 def test_another_gitckpt_takes_the_place_of_the_first_and_the_old_bytes_still_come_back(configured: Place) -> None:
     path = settings(configured)
     path.write_text(MINE)
-    configured.ok("init", "--agent", "claude-code")
+    configured.ok("init", "--agent", "claude-code", "--lang", "zh")
     configured.ok("init", "--agent", "claude-code", "--lang", "en")
     assert len(hooks(path)["Stop"]) == 1 and "--lang en" in hooks(path)["Stop"][0]["hooks"][0]["command"]
     configured.ok("init", "--agent", "claude-code", "--remove")
@@ -152,3 +152,14 @@ def test_codex_is_said_to_want_trust(configured: Place) -> None:
 def test_a_client_that_nobody_knows_is_a_mistake(configured: Place) -> None:
     answer = configured.run("init", "--agent", "emacs")
     assert answer.status == 2 and "claude-code" in answer.err
+
+
+@pytest.mark.parametrize(("locale", "told"), [("zh_CN.UTF-8", ""), ("C.UTF-8", " --lang en")])
+def test_the_agent_is_told_in_the_language_of_the_locale(configured: Place, locale: str, told: str) -> None:
+    configured.process("init", "--agent", "claude-code", env=configured.env | {"LC_ALL": locale})
+    assert hooks(settings(configured))["Stop"][0]["hooks"][0]["command"].endswith(f"hook claude-code{told}")
+
+
+def test_a_language_that_is_none_is_not_written(configured: Place) -> None:
+    assert configured.run("init", "--agent", "claude-code", "--lang", "fr").status == 2
+    assert not settings(configured).exists()

@@ -165,7 +165,7 @@ def test_recording_changes_nothing_of_the_users(recorded: Place) -> None:
     [
         (["--channel", "telepathy"], "'telepathy' is no channel that gitckpt can read"),
         (["--on-retry", "maybe"], "'maybe' is none of fork, restore"),
-        (["no-such-file"], "'no-such-file' cannot be read"),
+        (["no-such-file"], "'no-such-file' cannot be read: No such file or directory\n"),
         (["src"], "'src' cannot be read: Is a directory"),
     ],
 )
@@ -230,7 +230,8 @@ def test_any_message_reads_back_and_none_reaches_the_terminal_raw(place: Place, 
 def test_retry_forks_and_puts_the_files_back(recorded: Place) -> None:
     recorded.write("a.txt", "failed attempt\n")
     answer = recorded.ok("retry", "C1", "--reason", "it broke", "--strategy", "try b.txt")
-    assert answer.out == "R1 forks at C1: line retry-2\n"
+    assert answer.out == "R1 forks at C1: line retry-2, files as at C1, verified\n"
+    assert answer.err.endswith("gitckpt: to take it back: gitckpt undo\n")
     assert recorded.read("a.txt") == "a at C1\n"
     event = recorded.json("show", "R1")
     assert event["fields"] == {"from": "C1", "reason": "it broke", "new_strategy": "try b.txt"}

@@ -155,3 +155,26 @@ def test_at_a_terminal_it_is_shown_and_asked_about(place: Place) -> None:
     assert (place.path.parent / "ran").read_text() == "ran\n"
     assert place.typed("resume", keys="y\n").status == 0
     assert (place.path.parent / "ran").read_text() == "ran\nran\n"
+
+
+def test_nobody_is_said_to_have_died_who_had_ended(place: Place) -> None:
+    place.run("wrap", "--session", "run", "--", *agent(place, "exit 1"))
+    place.ok("rollback", "C1", "--yes")
+    place.ok("save", "-m", "by hand")
+    place.write("since.txt", "since\n")
+    err = stable(place.ok("resume").err).splitlines()
+    assert err[:2] == ["gitckpt: changed since C2: 1 path; on record as run/COMMIT", "gitckpt:   A since.txt"]
+    assert "has no end" not in "".join(err)
+
+
+def test_without_a_task_and_a_language_on_record_the_prompt_is_in_that_of_the_locale(place: Place) -> None:
+    place.run("wrap", "--session", "run", "--", *agent(place, "exit 1"))
+    answer = place.ok("resume")
+    assert "no task is on record, so the agent is told none; --task TEXT tells it" in answer.err
+    assert prompts(place)[-1].startswith("You are an agent")
+
+
+def test_a_prompt_that_nothing_fills_in_is_told(place: Place) -> None:
+    answer = place.run("wrap", "--", *agent(place, "exit 1"))
+    assert "{prompt} stays in the command as it is; --task TEXT has it filled in" in answer.err
+    assert prompts(place) == ["{prompt}"]
