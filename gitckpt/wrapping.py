@@ -300,8 +300,8 @@ class Wrapping:
             events = tree.journal.session(hooks.session).events
             for told in hooks.left([event.source for event in events]):
                 self._record_block(told._replace(late=True))
-        elif hooks.injected.given and self._choice.mode.loss:
-            self._say("the hooks that the agent was given were not called")
+        elif hooks.injected.given:
+            self._say("the hooks that the agent was given were not called: what is on record was read from its output")
             self._tell_loss()
 
     def _tell_unread(self, reader: Stream) -> None:
