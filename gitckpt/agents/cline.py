@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -91,11 +92,19 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
 EVENTS: Final = ("TaskStart", "TaskComplete", "PreToolUse", "PostToolUse")
 
 
+#: A hook that holds our command and nothing else; a person's own may well call gitckpt.
+OURS: Final = re.compile(r"\A#!/bin/sh\nexec [^\n;&|]*gitckpt['\"]? hook cline [^\n;&|]*\n\Z")
+
+
 def install(wiring: Wiring) -> tuple[Installation, ...]:
     """A hook is a program named after its event. There is no way to give Cline anything for one run."""
     hooks = [
         file_installation(
-            "home", f".cline/hooks/{event}", f"#!/bin/sh\nexec {wiring.hook_command(event)}\n", executable=True
+            "home",
+            f".cline/hooks/{event}",
+            f"#!/bin/sh\nexec {wiring.hook_command(event)}\n",
+            known=OURS,
+            executable=True,
         )
         for event in EVENTS
     ]

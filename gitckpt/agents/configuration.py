@@ -84,16 +84,18 @@ def _without_our_hooks(entry: Any) -> Any:
     return None if OURS.search(text(entry, "command")) else entry
 
 
-def file_installation(base: Base, path: str, content: str, *, executable: bool = False) -> Installation:
-    """A file that is all ours. One of the same name that is not is left as it is."""
+def file_installation(
+    base: Base, path: str, content: str, *, known: re.Pattern[str] = OURS, executable: bool = False
+) -> Installation:
+    """A file that is all ours, known by what it holds. One of the same name that is not is left as it is."""
 
     def merge(old: str | None) -> str:
-        if old is not None and "gitckpt" not in old:
+        if old is not None and not known.search(old):
             raise Refused(f"{path} is there already, and not ours", "move it away, and try again")
         return content
 
     def remove(old: str) -> str | None:
-        return None if "gitckpt" in old else old
+        return None if known.search(old) else old
 
     return Installation(base, path, merge, remove, executable)
 

@@ -130,6 +130,17 @@ def test_a_link_in_the_repository_leads_nowhere_else(configured: Place, target: 
     assert files(configured) == before and not (configured.path / ".git/hooks/post-checkout").exists()
 
 
+def test_a_persons_hook_that_calls_gitckpt_is_not_taken_for_ours(configured: Place) -> None:
+    own = Path(configured.env["HOME"], ".cline/hooks/PreToolUse")
+    own.parent.mkdir(parents=True)
+    own.write_text("#!/bin/sh\nmy-own-check\ngitckpt hook cline PreToolUse\n")
+    before = files(configured)
+    answer = configured.run("init", "--agent", "cline")
+    assert (answer.status, f"{own} is there already, and not ours" in answer.err) == (3, True)
+    configured.ok("init", "--agent", "cline", "--remove")
+    assert files(configured) == before
+
+
 def test_what_all_who_have_the_repository_share_names_no_place_of_one_machine(configured: Place) -> None:
     configured.ok("init", "--agent", "claude-code")
     server = json.loads(configured.read(".mcp.json"))["mcpServers"]["gitckpt"]
