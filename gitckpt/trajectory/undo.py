@@ -45,7 +45,7 @@ def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Op
     lines = set(opened)
     found = sorted(filter(is_operation, events), key=lambda event: (_number(event), event.at, event.seq))
     # one that was begun and ended by another is no operation of its own, though its line has the same name
-    ended = {event.document["rollback"].get("ends") for event in found}
+    ended = {ends for event in found if isinstance(ends := event.document["rollback"].get("ends"), str)}
     for event in found:
         if event.commit not in ended:
             _take(state, event, lines)
@@ -74,7 +74,7 @@ def _number(event: Event) -> int:
 
 def _take(state: Operations, event: Event, lines: set[tuple[str, str]]) -> None:
     opens = event.opens if isinstance(event.opens, dict) else {}
-    session, line = opens.get("session"), opens.get("line")
+    session, line = str(opens.get("session")), str(opens.get("line"))  # a record may say anything
     if (session, line) not in lines and any(session == name for name, _ in lines):
         # one that was begun before and superseded since is no longer in the way
         state.interrupted = event

@@ -103,3 +103,11 @@ def test_a_rollback_into_another_session_is_found_there() -> None:
     event = timeline.add("rollback", opens={"session": "old", "line": "rollback-2"}, rollback={"operation": "rollback"})
     assert operations([event], [("s", "rollback-2"), ("old", "main")]).interrupted is event
     assert operations([event], [("old", "rollback-2")]).done == [event]
+
+
+def test_a_record_that_says_anything_disturbs_no_other() -> None:
+    timeline = Timeline()
+    good = timeline.add("rollback", opens={"session": "s", "line": "main"}, rollback={"operation": "rollback"})
+    opened: dict[str, object] = {"session": [1], "line": {"a": 2}}
+    strange = timeline.add("rollback", opens=opened, rollback={"operation": [3], "ends": [4], "number": "x"})
+    assert good in operations([good, strange], [("s", "main")]).done
