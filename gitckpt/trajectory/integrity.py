@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from gitckpt.trajectory.final import incomplete_finals
-from gitckpt.trajectory.record import NOT_OURS, Finding, Record, called
+from gitckpt.trajectory.record import NOT_OURS, Finding, Record, called, left_out
 from gitckpt.trajectory.remedies import bring_back, hold_again
 from gitckpt.trajectory.session import line_number
 from gitckpt.trajectory.undo import operations
@@ -118,8 +118,7 @@ def lost_lines(record: Record) -> Iterator[Finding]:
                 continue
             if lost and not record.is_lost(record.ends.get(tip := lines.get(line, ""), tip)):
                 yield _lost_line(record, session, line, lost)
-        numbers = {line_number(line) for line in (*lines, *(event.line for event in events))}
-        for number in sorted(set(range(1, max(numbers, default=0) + 1)) - numbers):
+        for number in left_out(line_number(line) for line in (*lines, *(event.line for event in events))):
             ref = f"refs/gitckpt/{session}/heads/{'main' if number == 1 else f'LINE-{number}'}"
             message = f"line number {number} of session {session} is gone: somebody deleted its ref"
             yield Finding("line", "damage", message, hold_again(ref))

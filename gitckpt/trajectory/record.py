@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Literal
 
 from gitckpt.trajectory.events import FORMAT
 from gitckpt.trajectory.remedies import DAMAGED, IN_A_PACK, MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gitckpt.trajectory.events import Event
 
 #: `damage` is history that cannot be read or was taken away; `notice` is what somebody should look at.
 Level = Literal["damage", "notice"]
+
+#: How many numbers that are left out are told.
+MOST = 1000
 
 #: What stands where an event should be.
 NOT_OURS = "no event of gitckpt"
@@ -88,8 +92,7 @@ class Record:
 
     def missing_numbers(self, session: str) -> list[int]:
         """The numbers that the events of a session leave out: somebody deleted or moved a ref."""
-        numbers = {event.seq for event in self.by_session[session]}
-        return sorted(set(range(1, max(numbers, default=0) + 1)) - numbers)
+        return left_out(event.seq for event in self.by_session[session])
 
     def is_lost(self, commit: str) -> bool:
         """Whether the commit cannot be read, so that nobody knows what it is and what is below it."""
@@ -116,6 +119,16 @@ class Record:
             own.append(event)
             event = self.events.get(event.parent)
         return own
+
+
+def left_out(numbers: Iterable[int]) -> list[int]:
+    """The numbers from 1 on that are not there below the highest, the first MOST: the highest may be anything."""
+    found: list[int] = []
+    before = 0
+    for number in sorted(set(numbers)):
+        found += islice(range(before + 1, number), MOST - len(found))
+        before = number
+    return found
 
 
 def called(event: Event) -> str:

@@ -17,7 +17,7 @@ def line_number(line: str) -> int:
     if line == MAIN:
         return 1
     number = line.rpartition("-")[2]
-    return int(number) if number.isascii() and number.isdigit() else 0
+    return int(number) if number.isascii() and number.isdigit() and len(number) < 16 else 0
 
 
 #: Why a line is opened; the first part of its name.

@@ -304,6 +304,14 @@ def test_a_newer_format_is_shown_as_such(recorded: Place) -> None:
     assert recorded.run("verify").status == 5
 
 
+@pytest.mark.parametrize(
+    ("old", "new"), [(b"seq: 4", b"seq: 99999999999"), (b'line: "main"', b'line: "retry-%s"' % (b"9" * 15))]
+)
+def test_a_number_that_nobody_can_count_to_is_damage(recorded: Place, old: bytes, new: bytes) -> None:
+    replaced(old, new)(recorded)
+    assert recorded.run("verify").status == 5
+
+
 FINAL = "===FINAL===\ncheckpoints: [{}]\nsummaries: []\nresult: [done]\n===END===\n"
 
 
