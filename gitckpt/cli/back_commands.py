@@ -40,7 +40,7 @@ def rollback(
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show the plan, change nothing.")] = False,
     json: Json = False,
     keep: Annotated[bool, typer.Option("--keep", help="Leave paths that the safety snapshot cannot hold.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without a terminal nothing is asked.")] = False,
     resume: Annotated[bool, typer.Option("--continue", help="Finish a rollback that was interrupted.")] = False,
     abort: Annotated[bool, typer.Option("--abort", help="Take back a rollback that was interrupted.")] = False,
 ) -> None:

@@ -65,8 +65,7 @@ def rollback(
             if not _confirmed(document):
                 restorer.release()
                 tree.close()
-                render.say("nothing was changed")
-                return 1
+                raise Refused("nothing was changed")
             # whoever was asked took his time; what he has agreed to must be what is done
             prepared = _prepared_again(restorer, wish, document)
         outcome = restorer.apply(prepared)

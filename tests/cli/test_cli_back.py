@@ -409,9 +409,9 @@ def test_without_an_id_one_is_picked_and_the_plan_confirmed(worked: Place) -> No
 
 #: What is typed, the exit status, and what is said.
 NOT_YES = (
-    ("C1\nn\n", 1, "nothing was changed"),
-    ("C1\n\n", 1, "nothing was changed"),
-    ("C1\n\x04", 1, "nothing was changed"),
+    ("C1\nn\n", 3, "nothing was changed"),
+    ("C1\n\n", 3, "nothing was changed"),
+    ("C1\n\x04", 3, "nothing was changed"),
     ("\n", 3, "no checkpoint was chosen; nothing was changed"),
     ("\x04", 3, "no checkpoint was chosen; nothing was changed"),
     ("C77\n", 3, "no checkpoint 'C77' here; the nearest are"),
