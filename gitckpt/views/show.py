@@ -23,9 +23,9 @@ FIELD_ORDER = (
     *dict.fromkeys([*REQUIRED["checkpoint"], *STATE_FIELDS, *(name for kind in REQUIRED.values() for name in kind)]),
 )
 
-#: Keys of a document that the header shows, or a section of its own.
+#: Keys of a document that the header shows, or a section of its own; `flag` sums up what others say.
 _SHOWN = ("gitckpt", "kind", "session", "line", "id", "written", "seq", "at", "phase", "next", "subject", "worktree")
-_SECTIONS = ("fields", "git", "coverage", "agent", "opens", "answers_to")
+_SECTIONS = ("fields", "git", "coverage", "agent", "opens", "answers_to", "flag")
 
 _PLAIN_WORDS = {None: "", True: "yes", False: "no"}
 

@@ -51,6 +51,7 @@ def test_checkpoint() -> None:
         "git": {"head": "9c1d2e3f" * 5, "branch": "main", "operation": "merge", "staging": {"tree": "77aa" * 10}},
         "coverage": {"missing": [BIG, {"path": {"b64": "c29jay7/"}, "reason": "a socket"}]},
         "modes": {"600": [".env", {"b64": "/w=="}]}, "unterminated": True,
+        "flag": "unterminated, not covered: big.bin and 1 more",
     }  # fmt: skip
     files = [("M", b"src/api/time.ts", None), ("R", b"new", b"old\n")]
     assert (
