@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from gitckpt.agents.wiring import Wiring
     from gitckpt.installing import Edit, Places
 
+_NOT_IN_PATH = "what is in the repository calls gitckpt by its name, and no gitckpt is in PATH: put it there"
+
 
 def init(
     *, hooks: bool = False, agents: Sequence[str] = (), remove: bool = False, show: bool = False, lang: str = "zh"
@@ -65,7 +67,9 @@ def _init_agents(names: Sequence[str], *, remove: bool, show: bool, lang: str) -
         return
     render.out(write(edits, places, remove=remove))
     if not remove:
-        _tell_more([edit.caution for edit in edits if edit.caution], places)
+        named = places.repository and any(file.base == "repository" for file in files)
+        cautions = [_NOT_IN_PATH] if named and not shutil.which("gitckpt") else []
+        _tell_more([*cautions, *(edit.caution for edit in edits if edit.caution)], places)
 
 
 def _tell_more(cautions: Sequence[str], places: Places) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
 import stat
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -174,3 +176,14 @@ def test_the_agent_is_told_in_the_language_of_the_locale(configured: Place, loca
 def test_a_language_that_is_none_is_not_written(configured: Place) -> None:
     assert configured.run("init", "--agent", "claude-code", "--lang", "fr").status == 2
     assert not settings(configured).exists()
+
+
+def test_a_gitckpt_that_the_repositorys_file_would_not_find_is_told(configured: Place, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").symlink_to(shutil.which("git") or "")
+    env = {"PATH": str(tmp_path / "bin")}
+    told = "no gitckpt is in PATH"
+    assert told in configured.run("init", "--agent", "claude-code", env=env).err
+    assert told not in configured.run("init", "--agent", "qwen", env=env).err
+    (tmp_path / "bin" / "gitckpt").symlink_to(sys.executable)
+    assert told not in configured.run("init", "--agent", "claude-code", env=env).err
