@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import os
-import secrets
-import string
 import time
-from typing import TYPE_CHECKING, Any, TypeVar
 
 from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
-from gitckpt.protocol.blocks import Block
 from gitckpt.protocol.ids import is_legal
 from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
@@ -19,9 +15,12 @@ from gitckpt.trajectory.session import MAIN, Session
 from gitckpt.trajectory.sources import Sources
 from gitckpt.views.text import count
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, TypeVar
 
+    from gitckpt.protocol.blocks import Block
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.sources import Source
@@ -32,9 +31,8 @@ if TYPE_CHECKING:
     #: Puts the work tree back to an event, as a RETRY asks; the retry's own event comes first.
     Restore = Callable[["Recorder", Event, Event], Event]
 
-
-#: What comes of writing: an event, or None where there is nothing to write.
-Written = TypeVar("Written")
+    #: What comes of writing: an event, or None where there is nothing to write.
+    Written = TypeVar("Written")
 
 
 def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
@@ -152,8 +150,7 @@ class Recorder:
         """A checkpoint that was not written as a block; its id is the next."""
 
         def write(snapshot: Snapshot, session: Session) -> Event:
-            block = Block("checkpoint", next_checkpoint_id(session), "", dict(fields))
-            return self.append(event_of(block, session), snapshot)
+            return self.append(event_of(_checkpoint(session, fields), session), snapshot)
 
         return self._written(write)
 
@@ -162,8 +159,7 @@ class Recorder:
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             fields = {"phase": "implement", "done": [text]} if text else {}
-            block = Block("checkpoint", next_checkpoint_id(session), "", fields)
-            event = event_of(block, session)
+            event = event_of(_checkpoint(session, fields), session)
             event.subject = f"{event.id}: {text or 'saved by hand'}"
             event.phase = ""
             event.document["by_hand"] = True
@@ -297,6 +293,13 @@ class Recorder:
         return self._session
 
 
+def _checkpoint(session: Session, fields: Mapping[str, Any]) -> Block:
+    """A checkpoint that nobody has written; its id is the next."""
+    from gitckpt.protocol.blocks import Block
+
+    return Block("checkpoint", next_checkpoint_id(session), "", dict(fields))
+
+
 def _state(snapshot: Snapshot) -> tuple[object, ...]:
     """All that a rollback to the snapshot could bring back."""
     staging = snapshot.staging
@@ -308,6 +311,9 @@ def _state(snapshot: Snapshot) -> tuple[object, ...]:
 
 def new_session_id() -> str:
     """An id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
+    import secrets
+    import string
+
     alphabet = string.ascii_lowercase + string.digits
     return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + "".join(secrets.choice(alphabet) for _ in range(4))
 

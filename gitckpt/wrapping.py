@@ -24,6 +24,7 @@ from gitckpt.repo.repository import discover
 from gitckpt.repo.started import note_started
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import restore_for_retry
+from gitckpt.trajectory.events import BLOCK_KINDS
 from gitckpt.views.text import count
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from gitckpt.agents.stream import Item, Stream
     from gitckpt.agents.table import Choice
     from gitckpt.repo.snapshot import Snapshot
+    from gitckpt.trajectory.events import Event
 
     Say = Callable[[str], None]
     Take = Callable[[Callable[[], Snapshot]], Snapshot]
@@ -80,7 +82,7 @@ class Wrapping:
         self._failures: list[str] = []
         self._lost: Counter[str] = Counter()
         self._ended = False
-        self._late = self._repeated = 0
+        self._late = self._repeated = self._begun = 0
         #: The command that hooks of ours are given by; "" for none.
         self._program = inject if choice is None else ""
         self._hooks: HookedRun | None = None
@@ -140,6 +142,7 @@ class Wrapping:
     def _record_start(self, recorder: Recorder) -> None:
         """Put the agent on record, and note that it was started here: only then `resume` runs it again unasked."""
         session = recorder.open()
+        self._begun = session.total
         if self._resumed:
             words = " ".join(self._record_of_agent.get("template") or self._record_of_agent["command"])
             event = recorder.note("note", f"resumed: {words}", {"agent": self._record_of_agent})
@@ -298,11 +301,19 @@ class Wrapping:
         """What was read from events and no hook has recorded is late, and not lost."""
         if hooks.came():
             events = tree.journal.session(hooks.session).events
+            self._count_hooked(events)
             for told in hooks.left([event.source for event in events]):
                 self._record_block(told._replace(late=True))
         elif hooks.injected.given:
             self._say("the hooks that the agent was given were not called: what is on record was read from its output")
             self._tell_loss()
+
+    def _count_hooked(self, events: Sequence[Event]) -> None:
+        """Blocks that hooks have recorded in this run are as good as our own."""
+        assert self._recorder is not None
+        for event in events:
+            if event.heard and event.kind in BLOCK_KINDS and event.seq > self._begun:
+                self._recorder.account.add(event)
 
     def _tell_unread(self, reader: Stream) -> None:
         for diagnostic in reader.take_diagnostics():

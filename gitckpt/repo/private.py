@@ -6,7 +6,6 @@ cache: what is missing, damaged or left by a killed git is made anew without a w
 from __future__ import annotations
 
 import os
-import shutil
 import stat
 
 from gitckpt.errors import GitFailed, Refused
@@ -162,6 +161,8 @@ def _is_usable(entry: os.DirEntry[bytes]) -> bool:
 def clear(path: bytes) -> None:
     """Remove what stands at a path of ours, whatever it is; a link is removed and not followed."""
     if os.path.isdir(path) and not os.path.islink(path):
+        import shutil  # which would cost each command some milliseconds
+
         shutil.rmtree(path)
     elif os.path.lexists(path):
         os.unlink(path)

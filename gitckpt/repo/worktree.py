@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TypeVar
 
 from gitckpt.config import Settings, read_settings
 from gitckpt.errors import GitFailed, UsageError
@@ -28,12 +27,12 @@ from gitckpt.trajectory.session import next_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Any
+    from typing import Any, TypeVar
 
     from gitckpt.repo.staging import Staging
 
+    _Result = TypeVar("_Result")
 
-_Result = TypeVar("_Result")
 
 #: How often a snapshot whose objects a garbage collection has taken is taken once more.
 ANEW = 4
