@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from gitckpt.agents.command import Arguments
 from gitckpt.agents.wiring import Injection, Wiring
 from gitckpt.repo.claim import claim, claimed_by, release
+from gitckpt.repo.live import is_attended
 from gitckpt.trajectory.naming import SESSION_VARIABLE
 from gitckpt.trajectory.sources import digest_of, read_source
 
@@ -49,6 +50,7 @@ def inject(
     written."""
     agent = choice.agent
     told = {**environ, SESSION_VARIABLE: session} if agent and agent.hook else dict(environ)
+    _forget_the_dead(repository)
     release(repository, session)
     if agent is None or agent.inject is None or not choice.program.word:
         return Injected(list(command), told, given=False)
@@ -132,6 +134,16 @@ class HookedRun:
 
 def _directory(repository: Repository, session: str) -> bytes:
     return os.path.join(repository.private_dir, b"inject", os.fsencode(session))
+
+
+def _forget_the_dead(repository: Repository) -> None:
+    """Take away what runs have left that were killed."""
+    parent = os.path.dirname(_directory(repository, "any"))
+    for name in os.listdir(parent) if os.path.isdir(parent) else ():
+        session = os.fsdecode(name)
+        if not is_attended(repository.private_dir, session):
+            shutil.rmtree(os.path.join(parent, name), ignore_errors=True)
+            release(repository, session)
 
 
 def _taken(injection: Injection, arguments: Arguments, environ: Mapping[str, str]) -> str:

@@ -100,6 +100,9 @@ def test_hooks_record_each_block_once_in_the_session_of_the_run(place: Place) ->
 
 def test_nothing_that_was_written_for_the_run_is_left(place: Place) -> None:
     before = place.bytes()
+    killed = place.path / ".git/gitckpt/inject/killed/settings.json"
+    killed.parent.mkdir(parents=True)
+    killed.write_text("{}")
     Run(place)
     assert place.bytes() == before
     private = place.path / ".git/gitckpt"
