@@ -299,3 +299,26 @@ def test_calls_of_one_message_are_not_waited_for_once_its_block_is_recorded(clau
     started = len(claude.log)
     claude.tell(second)
     assert claude.faults == [] and len(claude.log) == started
+
+
+@pytest.mark.parametrize("name", ["opencode", "pi"])
+def test_a_plugin_brings_the_words_itself(name: str, place: Place) -> None:
+    def tell(event: str, number: int, *said: str) -> None:
+        payload = {
+            "hook_event_name": event, "session_id": "ses_1", "cwd": str(place.path), "tool_name": "bash",
+            "tool_use_id": f"call_{number}", "said": [{"message": f"m{number}", "text": text} for text in said],
+        }  # fmt: skip
+        assert place.run("hook", name, stdin=json.dumps(payload).encode()) == (0, b"", "")
+
+    for number in range(8):
+        tell("PreToolUse", number, TEXTS[number])
+        place.write("a.txt", f"tool {number}\n")
+        tell("PostToolUse", number)
+    tell("Stop", 8, TEXTS[8])
+    tell("Stop", 8, TEXTS[8])
+    found = {e["id"] or e["kind"]: e for e in place.json("log", "--all")["events"]}
+    assert set(found) >= {*NINE} - {"retry"}
+    for turn, ids in enumerate(BLOCKS):
+        for id in set(ids) & set(found):
+            assert place.git("show", f"{found[id]['commit']}:a.txt") == f"tool {turn - 1}"
+    assert len([e for e in place.json("log", "--all")["events"] if e["kind"] == "checkpoint"]) == 6
