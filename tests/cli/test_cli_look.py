@@ -201,7 +201,7 @@ def test_paths_are_seen_from_where_one_stands(recorded: Place) -> None:
 
 
 def test_a_file_that_is_not_there_or_not_of_the_work_tree(recorded: Place) -> None:
-    for path in ("none.txt", "src", ".git/config", ":(top)a.txt", "../work/a.txt", "/etc/passwd", ""):
+    for path in ("none.txt", "src", ".git/config", ":(top)a.txt", "../elsewhere/a.txt", "/etc/passwd", ""):
         answer = recorded.run("show", "C1", "--path", path)
         assert (answer.status, answer.out) == (3, "")
         assert repr(path) in answer.err

@@ -40,7 +40,7 @@ GO_ON = '\nexec "$GIT" "$@"'
 @pytest.fixture
 def before(project: Project, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     """A project with C1 on record and another file since."""
-    project.checkpoint("C1", session="work")
+    project.checkpoint("C1", session="run")
     project.write("new", "content that is nowhere else\n")
     oid = project.git("hash-object", "new")
     monkeypatch.setenv("WHERE", str(project.root))
@@ -68,7 +68,7 @@ def test_objects_taken_around_the_move_of_the_ref_are_made_anew(
     assert (tmp_path / "bin" / "git.done").exists()
     assert is_whole(before, event.commit)
     assert before.held(event.commit)["new"] == ("100644", b"content that is nowhere else\n")
-    assert before.git("rev-parse", "refs/gitckpt/work/heads/main", "refs/gitckpt/work/tags/C2").split() == [
+    assert before.git("rev-parse", "refs/gitckpt/run/heads/main", "refs/gitckpt/run/tags/C2").split() == [
         event.commit,
         event.commit,
     ]
@@ -95,7 +95,7 @@ def test_the_start_of_a_session_is_made_anew_too(
     monkeypatch.setenv("WHERE", str(project.root))
     shim.install(tmp_path / "bin", monkeypatch, PRUNE_BEFORE + GO_ON)
     project.write("new", "content\n")
-    event = project.checkpoint("C1", session="work")
+    event = project.checkpoint("C1", session="run")
     assert (event.seq, is_whole(project, event.commit)) == (2, True)
 
 

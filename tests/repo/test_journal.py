@@ -28,15 +28,15 @@ def numbers(events: list[Event]) -> list[tuple[int, str, str | None]]:
 
 def test_what_a_session_is_made_of(project: Project) -> None:
     head = project.git("rev-parse", "HEAD")
-    c1 = project.checkpoint("C1", session="work")
+    c1 = project.checkpoint("C1", session="run")
     project.write("src/app.py", "two\n")
     c2 = project.checkpoint("C2")
     assert references(project) == {
-        "refs/gitckpt/work/heads/main": c2.commit,
-        "refs/gitckpt/work/tags/C1": c1.commit,
-        "refs/gitckpt/work/tags/C2": c2.commit,
+        "refs/gitckpt/run/heads/main": c2.commit,
+        "refs/gitckpt/run/tags/C1": c1.commit,
+        "refs/gitckpt/run/tags/C2": c2.commit,
     }
-    assert project.git("symbolic-ref", CURRENT) == "refs/gitckpt/work/heads/main"
+    assert project.git("symbolic-ref", CURRENT) == "refs/gitckpt/run/heads/main"
     history = project.git("log", "--first-parent", "--format=%H %P", c2.commit).splitlines()
     start = c1.parents[0]
     assert history == [
@@ -45,7 +45,7 @@ def test_what_a_session_is_made_of(project: Project) -> None:
         f"{start} {ROOT_SHA1} {head}",
         f"{ROOT_SHA1} ",
     ]
-    assert project.git("diff", "--name-only", "gitckpt/work/tags/C1", "gitckpt/work/tags/C2") == "src/app.py"
+    assert project.git("diff", "--name-only", "gitckpt/run/tags/C1", "gitckpt/run/tags/C2") == "src/app.py"
 
 
 def test_the_root_is_a_constant(project: Project) -> None:
@@ -172,21 +172,21 @@ def test_reading_creates_and_changes_nothing(project: Project) -> None:
 
 @pytest.mark.parametrize("packed", [False, True])
 def test_where_the_refs_are_kept_makes_no_difference(project: Project, packed: bool) -> None:
-    project.checkpoint("C1", session="work")
+    project.checkpoint("C1", session="run")
     if packed:
         project.git("pack-refs", "--all")
     project.checkpoint("C2")
     journal = Journal(project.repository())
-    assert journal.current() == ("work", "main")
-    assert numbers(journal.session("work").events)[1:] == [(2, "checkpoint", "C1"), (3, "checkpoint", "C2")]
+    assert journal.current() == ("run", "main")
+    assert numbers(journal.session("run").events)[1:] == [(2, "checkpoint", "C1"), (3, "checkpoint", "C2")]
 
 
 def test_refs_move_all_or_none(project: Project) -> None:
-    event = project.checkpoint("C1", session="work")
+    event = project.checkpoint("C1", session="run")
     writer, null = project.tree().writer, project.repository().null_oid
     before = references(project)
     start = event.parents[0]
-    a, b, main = line_ref("work", "retry-2"), line_ref("work", "retry-3"), line_ref("work", "main")
+    a, b, main = line_ref("run", "retry-2"), line_ref("run", "retry-3"), line_ref("run", "main")
     for updates in (
         [(a, start, null), (main, start, start)],
         [(a, start, null), (main, "", start)],
@@ -198,10 +198,10 @@ def test_refs_move_all_or_none(project: Project) -> None:
         with pytest.raises(GitFailed):
             writer.publish(updates, "test")
         assert references(project) == before
-    writer.publish([(a, start, null), (main, "", event.commit), (tag_ref("work", "C9"), event.commit, "")], "test")
-    assert references(project) == before | {a: start, tag_ref("work", "C9"): event.commit}
+    writer.publish([(a, start, null), (main, "", event.commit), (tag_ref("run", "C9"), event.commit, "")], "test")
+    assert references(project) == before | {a: start, tag_ref("run", "C9"): event.commit}
     writer.publish([(a, null, start)], "test")
-    assert references(project) == before | {tag_ref("work", "C9"): event.commit}
+    assert references(project) == before | {tag_ref("run", "C9"): event.commit}
 
 
 def test_no_reflog_of_ours_is_written(project: Project) -> None:
@@ -212,49 +212,49 @@ def test_no_reflog_of_ours_is_written(project: Project) -> None:
 
 
 def test_a_missing_event_is_damage(project: Project) -> None:
-    commits = [project.checkpoint(f"C{number}", session="work").commit for number in (1, 2, 3)]
+    commits = [project.checkpoint(f"C{number}", session="run").commit for number in (1, 2, 3)]
     path = project.root / ".git" / "objects" / commits[1][:2] / commits[1][2:]
     path.unlink()
     with pytest.raises(Damaged) as caught:
-        Journal(project.repository()).session("work")
+        Journal(project.repository()).session("run")
     assert caught.value.hint == "gitckpt verify names what is missing"
 
 
 def test_refs_that_somebody_deleted_are_missed(project: Project) -> None:
-    project.checkpoint("C1", session="work")
+    project.checkpoint("C1", session="run")
     for name in references(project):
         project.git("update-ref", "-d", name)
     with pytest.raises(
-        Damaged, match=r"^session work was being recorded here, and its refs are gone: somebody deleted them$"
+        Damaged, match=r"^session run was being recorded here, and its refs are gone: somebody deleted them$"
     ):
         Reader(project.repository()).current_session()
 
 
 def test_a_reference_in_the_way_is_a_clear_error_and_nothing_moves(project: Project) -> None:
-    project.git("update-ref", "refs/gitckpt/work/heads", "HEAD")
-    with pytest.raises(GitFailed, match="refs/gitckpt/work/heads"):
-        project.checkpoint("C1", session="work")
-    assert list(references(project)) == ["refs/gitckpt/work/heads"]
+    project.git("update-ref", "refs/gitckpt/run/heads", "HEAD")
+    with pytest.raises(GitFailed, match="refs/gitckpt/run/heads"):
+        project.checkpoint("C1", session="run")
+    assert list(references(project)) == ["refs/gitckpt/run/heads"]
 
 
 def test_the_session_of_a_name(project: Project) -> None:
-    project.checkpoint("C1", session="work")
+    project.checkpoint("C1", session="run")
     reader = Reader(project.repository())
-    assert reader.session("work").id == "work"
-    for name in ("none", "", "../work", "work/heads", "-x", "work\n"):
+    assert reader.session("run").id == "run"
+    for name in ("none", "", "../run", "run/heads", "-x", "run\n"):
         with pytest.raises(UnknownId) as caught:
             reader.session(name)
         assert (str(caught.value), caught.value.hint) == (f"no session {name!r}", "gitckpt sessions lists them")
 
 
 def test_what_each_event_changed(project: Project) -> None:
-    project.checkpoint("C1", session="work")
+    project.checkpoint("C1", session="run")
     project.write("src/app.py", "two\n")
     project.write("ümlaut\n", "new\n")
     project.remove("README.md")
     project.checkpoint("C2")
     reader = Reader(project.repository())
-    session = reader.session("work")
+    session = reader.session("run")
     changed = reader.files(session.events, [session])
     assert [changed[event.commit] for event in session.events] == [
         [],
