@@ -89,9 +89,6 @@ class ScanCache:
 
     def note_modes(self, changes: Changes) -> None:
         """Bring `modes` and `tracked` up to date after a snapshot."""
-        if not self.modes_known:
-            self._read_all_modes()
-            return
         for path in changes.removed:
             self.modes.pop(path, None)
             self.recent.pop(path, None)
@@ -120,20 +117,25 @@ class ScanCache:
             self.tracked |= index.parents(change.path for change in changes if change.status != "D")
         self.remember_index()
 
-    def _read_all_modes(self) -> None:
-        paths = index.paths(self._raw)
+    def read_all_modes(self, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
+        """Look at each of the recorded paths, and note what permission bits it has; those that are there."""
         found: dict[bytes, os.stat_result] = {}
+        root = self._repository.work_tree + b"/"
         for path in paths:
             try:
-                found[path] = os.lstat(self._repository.at(path))
+                found[path] = os.lstat(root + path)
             except OSError:
                 continue
         self.umask = _prevailing_umask(status.st_mode for status in found.values())
-        self.modes = {}
+        self.modes, self.recent = {}, {}
+        # almost all of them are plain, and old
+        plain = {stat.S_IFREG | 0o666 & ~self.umask, stat.S_IFREG | 0o777 & ~self.umask, stat.S_IFLNK | 0o777}
+        youngest = time.time_ns() - SAME_SECOND
         for path, status in found.items():
-            self._note_recent(path, status)
-        self.tracked = index.parents(paths)
+            if status.st_mode not in plain or status.st_ctime_ns > youngest:
+                self._note_recent(path, status)
         self.modes_known = True
+        return found
 
     def _note_recent(self, path: bytes, status: os.stat_result) -> None:
         """Git compares times in whole seconds: what changes within the same one, and is of the same size and
@@ -236,9 +238,8 @@ def _prevailing_umask(modes: Iterable[int]) -> int:
     """The umask under which most plain files here have the bits they have; git's own where none fits better."""
     counts: dict[int, int] = {}
     for mode in modes:
-        if stat.S_ISREG(mode) and not mode & 0o100:
-            counts[stat.S_IMODE(mode)] = counts.get(stat.S_IMODE(mode), 0) + 1
-    return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(0o666 & ~umask, 0))
+        counts[mode] = counts.get(mode, 0) + 1
+    return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(stat.S_IFREG | 0o666 & ~umask, 0))
 
 
 def own_places(repository: Repository) -> list[bytes]:

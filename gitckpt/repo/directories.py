@@ -73,6 +73,7 @@ class Directories:
 
     def __init__(self, work_tree: bytes, raw: Git, excluded: Iterable[bytes] = ()) -> None:
         self._work_tree, self._raw, self._excluded = work_tree, raw, frozenset(excluded)
+        self._user = os.geteuid()
         self.known: dict[bytes, Directory] = {}
         self.changed: set[bytes] = set()
         self.ignored: set[bytes] = set()
@@ -135,7 +136,7 @@ class Directories:
             return directory
         directory.mode = stat.S_IMODE(status.st_mode)
         try:
-            if not os.access(full, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+            if not self._is_open(full, status):
                 directory.unreadable = True
                 return directory
             self._read_entries(full, directory, at_root=not path)
@@ -148,22 +149,29 @@ class Directories:
             directory.stamp = _stamp_of(status)
         return directory
 
+    def _is_open(self, full: bytes, status: os.stat_result) -> bool:
+        """Whether this process may list the directory and look at what is in it."""
+        if status.st_uid == self._user and status.st_mode & 0o500 == 0o500:
+            return True  # without asking: there are many directories
+        return os.access(full, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
+
     @staticmethod
     def _read_entries(full: bytes, directory: Directory, *, at_root: bool) -> None:
         directory.empty = not at_root
         with os.scandir(full) as entries:
             for entry in entries:
                 directory.empty = False
-                if entry.name.lower() == b".git":  # in other letters it is nothing of git's, and still not for us
-                    own = entry.name == b".git" and not at_root
+                name = entry.name
+                if len(name) == 4 and name.lower() == b".git":  # in other letters it is not git's, and still not for us
+                    own = name == b".git" and not at_root
                     directory.boundary = directory.boundary or (own and is_repository(full))
+                elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                    directory.rules = directory.rules or name == b".gitignore"
                 elif entry.is_dir(follow_symlinks=False):
-                    directory.children.append(entry.name)
-                elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                    directory.children.append(name)
+                else:
                     mode = entry.stat(follow_symlinks=False).st_mode
-                    directory.special[entry.name] = SPECIAL.get(stat.S_IFMT(mode), "special file")
-                elif entry.name == b".gitignore":
-                    directory.rules = True
+                    directory.special[name] = SPECIAL.get(stat.S_IFMT(mode), "special file")
 
     def _rule_stamps(self, outside: Iterable[bytes]) -> dict[str, tuple[int, ...]]:
         inside = (os.path.join(self._work_tree, p, b".gitignore") for p, d in self.known.items() if d.rules)

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import stat
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import reads
 from gitckpt.repo.gateway import split
-from gitckpt.repo.index_file import copy_index
+from gitckpt.repo.index_file import copy_index, stat_key
 from gitckpt.repo.private import clear, index_path, is_plain_file
 
 TYPE_CHECKING = False
@@ -28,6 +29,32 @@ if TYPE_CHECKING:
 #: size.
 ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
+
+#: An entry of `ls-files -z -s -v` about which nothing is odd, and its path.
+PLAIN = re.compile(rb"(?:\A|(?<=\0))H 1(?:00644|00755|20000) [0-9a-f]+ 0\t([^\0]+)\0")
+
+
+class Seed:
+    """What the private index was made from.
+
+    `key` is the stat data of the user's index and `listing` what `ls-files -z -s -v` said of it; `paths` are those in
+    the private index, and `as_is` says that its entries are the user's, each with its stat data. `written` is when he
+    wrote it, in whole seconds."""
+
+    __slots__ = ("as_is", "key", "listing", "paths", "written")
+
+    def __init__(self, key: tuple[int, ...] = (), listing: bytes = b"", paths: list[bytes] | None = None) -> None:
+        self.key, self.listing, self.paths = key, listing, paths or []
+        self.written = key[0] // 1_000_000_000 if key else 0
+        self.as_is = bool(key)
+
+    def may_hide_edits(self, status: os.stat_result) -> bool:
+        """Whether a file may have changed after the index was written without git being able to tell.
+
+        Git looks again where the modification time is as young as the index. Where that was put back, a change time of
+        the same second is all there is, and git compares whole seconds."""
+        put_back = int(status.st_mtime) != int(status.st_ctime)
+        return put_back and status.st_ctime >= self.written and stat.S_ISREG(status.st_mode)
 
 
 def is_whole(repository: Repository) -> bool:
@@ -67,37 +94,45 @@ def tidy(repository: Repository, raw: Git) -> None:
                 os.unlink(os.path.join(repository.private_dir, name))
 
 
-def seed(repository: Repository, raw: Git) -> None:
+def seed(repository: Repository, raw: Git) -> Seed:
     """Make the private index from the user's, or empty where he has none."""
     path = index_path(repository)
     for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
+    key = stat_key(repository.index_path)
     if not copy_index(repository.index_path, path):
         raw.run("read-tree", "--empty")
-        return
+        return Seed()
     try:
         if _checksum(path, repository.object_format) == "wrong":
             raise GitFailed("the checksum of the staging area is wrong")
-        suspicious = _flagged(repository, raw) + _converted(repository, raw)
+        seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
+        suspicious = _flagged(repository, seed) + _converted(repository, raw, seed)
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
         clear(path)
         raw.run("read-tree", "--empty")
-        return
+        return Seed()
     if suspicious:
         raw.run("update-index", "-z", "--index-info", data=b"".join(suspicious))
+        seed.as_is, seed.paths = False, paths(raw)
+    return seed
 
 
 @reads("ls-files")
-def _flagged(repository: Repository, raw: Git) -> list[bytes]:
+def _flagged(repository: Repository, seed: Seed) -> list[bytes]:
     """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
+    seed.paths = PLAIN.findall(seed.listing)
+    if len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing):
+        return []
     null = repository.null_oid.encode()
     rows: list[bytes] = []
     ours: dict[bytes, bytes] = {}
-    written = int(os.lstat(index_path(repository)).st_mtime)
-    for entry in split(raw.run("ls-files", "-z", "-s", "-v")):
+    every: dict[bytes, None] = {}
+    for entry in split(seed.listing):
         head, _, path = entry.partition(b"\t")
         tag, mode, oid, stage = head.split(b" ")
+        every[path] = None
         if mode == b"160000":
             rows.append(b"0 %s\t%s\0" % (null, path))
         elif stage != b"0":
@@ -105,35 +140,25 @@ def _flagged(repository: Repository, raw: Git) -> list[bytes]:
             ours.setdefault(path, b"%s %s 0\t%s\0" % (mode, oid, path))
         elif tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
             continue  # outside a sparse checkout: kept as it is
-        elif tag != b"H" or _may_be_intended(oid) or _may_be_unseen(repository.at(path), written):
+        elif tag != b"H" or _may_be_intended(oid):
             rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
+    seed.paths = list(every)
     return rows + list(ours.values())
 
 
-def _may_be_unseen(path: bytes, written: int) -> bool:
-    """Whether the file may have changed after an index of that second was written without git being able to tell.
-
-    Git looks again where the modification time is as young as the index. Where that was put back, a change time of the
-    same second is all there is, and git compares whole seconds."""
-    try:
-        status = os.lstat(path)
-    except OSError:
-        return False
-    return status.st_ctime >= written and int(status.st_mtime) != int(status.st_ctime) and stat.S_ISREG(status.st_mode)
-
-
-def _may_be_intended(oid: bytes) -> bool:
+def _may_be_intended(text: bytes) -> bool:
     # the empty blob, of either object format: an intent to add looks like an empty file
-    return oid.startswith((b"e69de29bb2d1", b"473a0f4c3be8"))
+    return b"e69de29bb2d1" in text or b"473a0f4c3be8" in text
 
 
 @reads("check-attr")
-def _converted(repository: Repository, raw: Git) -> list[bytes]:
+def _converted(repository: Repository, raw: Git, seed: Seed) -> list[bytes]:
     """Rows that take the stat data from entries that the user's git may have converted on the way in."""
     user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))
-    if not _conversion_possible(repository, user):
+    if not _conversion_possible(repository, user, seed.paths):
         return []
-    entries = [entry.split(b"\t", 1) for entry in split(raw.run("ls-files", "-z", "-s")) if entry.startswith(b"100")]
+    listing = [entry[2:].split(b"\t", 1) for entry in split(seed.listing) if entry[2:].startswith(b"100")]
+    entries = [(head, path) for head, path in listing if head.endswith(b" 0")]
     oids = {path: head.split(b" ")[1] for head, path in entries}
     changed, line_ends = _with_conversion(user, list(oids))
     changed |= _of_other_size(repository, raw, {path: oids[path] for path in line_ends - changed})
@@ -160,17 +185,17 @@ def _size(path: bytes) -> bytes:
         return b""
 
 
-def _conversion_possible(repository: Repository, user: Git) -> bool:
+def _conversion_possible(repository: Repository, user: Git, paths: list[bytes]) -> bool:
     """Whether any attribute file or setting of the user's could make a blob differ from its file."""
-    automatic = user.text("config", "--get", "core.autocrlf", ok=(0, 1)).lower()
-    if automatic in ("true", "input", "1", "yes", "on"):
+    # any value of either, also one that a scope nearer to the user takes back
+    if user.run("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1)):
         return True
-    if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")):
+    if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")) or _personal_attributes():
         return True
-    if user.text("config", "--get", "core.attributesFile", ok=(0, 1)) or _personal_attributes():
-        return True
-    command = ("ls-files", "-z", "-c", "-o", "--exclude-standard", "--", ".gitattributes", "*/.gitattributes")
-    return bool(user.run(*command))
+    # in the index, or beside a recorded file, ignored or not: git reads it wherever it stands
+    recorded = any(path.endswith(b".gitattributes") for path in paths)
+    places = (os.path.join(directory, b".gitattributes") for directory in (b"", *parents(paths)))
+    return recorded or any(os.path.lexists(repository.at(place)) for place in places)
 
 
 def _personal_attributes() -> bool:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from gitckpt.config import Settings
-    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.trees import Change
 
@@ -53,6 +53,7 @@ class Snapshotter:
         self._exact = settings.ignore_case and not folds_case(repository)
         self._cache = ScanCache(repository, self._rules)
         self._heads = Heads(repository)
+        self._seed: index.Seed | None = None
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
         """The work tree now; `also` are paths to hold although a rule ignores them.
@@ -77,12 +78,12 @@ class Snapshotter:
         if not (whole and self._cache.load()):
             self._cache.drop()
         if not whole:
-            index.seed(self.repository, self._raw)
+            self._seed = index.seed(self.repository, self._raw)
 
     def renew(self) -> None:
         """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
         self._cache.drop()
-        index.seed(self.repository, self._raw)
+        self._seed = index.seed(self.repository, self._raw)
 
     def follow(self, changes: Collection[Change]) -> None:
         """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
@@ -103,50 +104,74 @@ class Snapshotter:
 
     def _take(self, also: Collection[bytes], verifying: bool) -> Snapshot:
         cache = self._cache
+        seed, self._seed = self._seed, None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
+        others = None if cache.modes_known else self._ask_for_others()
+        paths = None if cache.modes_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
-            cache.tracked = index.parents(index.paths(self._raw))
+            cache.tracked = index.parents(paths or ())
         rules_changed = cache.directories.look(cache.tracked, self._rule_files())
-        untracked = self._untracked(rules_changed or not cache.modes_known)
+        untracked = self._untracked(rules_changed, others)
+        unseen = [] if cache.modes_known else self._look_at_all(seed, [*(paths or ()), *untracked])
         # which tracked paths a rule ignores is part of what is known of the staging area
-        staging, staging_changed = self._staging(again=rules_changed)
+        staging, staging_changed = self._staging(seed, again=rules_changed)
+        as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
-        changes.read_again(cache.edited_unseen())
+        changes.read_again([*unseen, *cache.edited_unseen()])
         included_changed = cache.include != self._settings.include
         cache.include = self._settings.include
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed
-        if cache.unreconciled and not verifying:
+        if as_staged:
+            cache.unlisted = set()  # both have the same paths
+        elif cache.unreconciled and not verifying:
             ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
             changes.reconcile(staging, set(ignored))
         elif staging and staging.skipped and cache.directories.changed:
             changes.take_back_skipped()
-        cache.unreconciled = bool(also) or (verifying and cache.unreconciled)
+        cache.unreconciled = bool(also) or (verifying and cache.unreconciled and not as_staged)
         changes.take_back_unlisted()
         changes.consider([*self._included(), *also])
         changes.apply()
         cache.note_unlisted(changes)
-        snapshot = Snapshot(self._tree(changes.any), self._heads.read(head), staging)
+        # git has just written the staging area's tree, and seen that all of it is there
+        tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any)
+        snapshot = Snapshot(tree, self._heads.read(head), staging)
         snapshot.missing = cache.missing = changes.missing
         self._describe(snapshot, changes)
         return snapshot
 
-    def _untracked(self, everywhere: bool) -> list[bytes]:
-        """Untracked paths that no rule ignores, where any can have come since the last look; else everywhere.
+    def _recorded(self, seed: index.Seed | None) -> list[bytes]:
+        return index.paths(self._raw) if seed is None else seed.paths
+
+    def _look_at_all(self, seed: index.Seed | None, paths: list[bytes]) -> list[bytes]:
+        """Learn the permission bits of all these paths; those whose files may have changed without git seeing it."""
+        found = self._cache.read_all_modes(paths)
+        return [path for path, status in found.items() if seed and seed.may_hide_edits(status)]
+
+    def _untracked(self, rules_changed: bool, others: Call | None) -> list[bytes]:
+        """Untracked paths that no rule ignores, where any can have come since the last look; everywhere where a rule
+        has changed or git has been asked for all `others`.
 
         What was left out the last time is asked about again: it is no longer new, and still not in the index.
         """
+        if others is not None:
+            return self._not_ours(self._kept(others))
         changed = self._cache.directories.changed
-        if everywhere or b"" in changed or len(changed) > MOST_PATHSPECS:
-            return self._not_ours(self._others())
+        if rules_changed or b"" in changed or len(changed) > MOST_PATHSPECS:
+            return self._not_ours(self._kept(self._ask_for_others()))
         found = [path for path in self._cache.missing if not self._cache.is_directory(path)]
         if changed:
-            found += self._others("--", *sorted(changed))
+            found += self._kept(self._ask_for_others("--", *sorted(changed)))
         return self._not_ours(found)
 
-    def _others(self, *paths: bytes | str) -> list[bytes]:
-        found = split(self._raw.run("ls-files", "-z", "-o", "--exclude-standard", *paths))
+    def _ask_for_others(self, *paths: bytes | str) -> Call:
+        return self._raw.start("ls-files", "-z", "-o", "--exclude-standard", *paths)
+
+    def _kept(self, others: Call) -> list[bytes]:
+        """The untracked paths that git lists, but for those that the user's own rules ignore."""
+        found = split(others.wait())
         # git folds letters in rules and in names, or in neither
         ignored = ignored_paths(self._rules, found) if self._exact and found else ()
         return [path for path in found if path not in ignored]
@@ -161,13 +186,15 @@ class Snapshotter:
         personal = os.fsencode(self._settings.excludes_file)
         return [exclude, os.path.join(self.repository.work_tree, personal)] if personal else [exclude]
 
-    def _staging(self, *, again: bool) -> tuple[Staging | None, bool]:
+    def _staging(self, seed: index.Seed | None, *, again: bool) -> tuple[Staging | None, bool]:
         key = stat_key(self.repository.index_path)
         if key == self._cache.staging_key and not again:
             return self._cache.staging, False
         try:
             known = None if again else self._cache.staging
-            staging = capture(self.repository, self._rules, missing_ok=self._settings.partial_clone, known=known)
+            listing = seed.listing if seed and seed.key == key else b""
+            partial = self._settings.partial_clone
+            staging = capture(self.repository, self._rules, missing_ok=partial, known=known, listing=listing)
         except GitFailed:
             return None, False
         self._cache.staging_key, self._cache.staging = key, staging

@@ -53,16 +53,19 @@ class Staging:
         )  # fmt: skip
 
 
-def capture(repository: Repository, raw: Git, *, missing_ok: bool, known: Staging | None = None) -> Staging:
+def capture(
+    repository: Repository, raw: Git, *, missing_ok: bool, known: Staging | None = None, listing: bytes = b""
+) -> Staging:
     """The user's staging area. Reads a copy; the user's index is not written, nor locked.
 
     `known` is what it was, if no ignore rule has changed since: given back where only stat data is new in the index.
+    `listing` is what `ls-files -z -s -v` says of it, if that is known.
     """
     copy = os.path.join(repository.private_dir, b"staging")
     if not copy_index(repository.index_path, copy):
         return Staging(EMPTY_TREE[repository.object_format])
     git = raw.view(GIT_INDEX_FILE=copy)
-    listing = git.run("ls-files", "-z", "-s", "-v")
+    listing = listing or git.run("ls-files", "-z", "-s", "-v")
     staging = Staging("")
     # an entry that is only intended looks like an empty file
     empty = EMPTY_BLOB[repository.object_format]
@@ -70,7 +73,8 @@ def capture(repository: Repository, raw: Git, *, missing_ok: bool, known: Stagin
     if known and staging.digest and staging.digest == known.digest:
         return known
     ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
-    entries = split(listing)
+    # most have nothing but plain entries; to look at each is dear
+    entries = [entry for entry in split(listing) if not entry.startswith(b"H ") or empty in entry]
     staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
     staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
     staging.intended = _intended(git, entries, empty)

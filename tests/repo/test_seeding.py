@@ -134,6 +134,11 @@ def test_an_entry_whose_blob_is_not_the_file_is_read_again(
     assert project.held(project.snapshot().tree)["src/converted.txt"] == ("100644", content)
 
 
+def test_attributes_that_are_ignored_themselves_are_attributes_all_the_same(project: Project) -> None:
+    (project.root / ".git" / "info" / "exclude").write_text(".gitattributes\n")
+    test_an_entry_whose_blob_is_not_the_file_is_read_again(project, "src/.gitattributes", *LINE_ENDS)
+
+
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree", "both", "fsmonitor-valid"])
 def test_a_flag_that_tells_git_not_to_look_is_not_believed(project: Project, flag: str) -> None:
     for name in ("assume-unchanged", "skip-worktree") if flag == "both" else (flag,):
