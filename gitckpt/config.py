@@ -24,12 +24,13 @@ class Settings:
 
     `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync;
     `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool, turn or off, both "" for
-    the command's own default. The rest comes from git's configuration: who records, and how git looks at names and
-    ignore rules here."""
+    the command's own default. `verify` is a command line that tells whether files are good; it comes from git's
+    configuration alone, for a repository's own file must never make us run anything. The rest comes from there too: who
+    records, and how git looks at names and ignore rules here."""
 
     __slots__ = (
         "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",
-        "max_file_size", "on_retry", "partial_clone", "precompose_unicode", "shared_repository",
+        "max_file_size", "on_retry", "partial_clone", "precompose_unicode", "shared_repository", "verify",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -39,6 +40,7 @@ class Settings:
         self.freeze = "auto"
         self.on_retry = ""
         self.auto = ""
+        self.verify = ""
         self.author_name, self.author_email = "", ""
         self.excludes_file = ""
         self.ignore_case = False
@@ -120,6 +122,8 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
             settings.freeze = choice(given[-1], ("auto", "on", "off"), f"git config {name}")
         elif key == "auto":
             settings.auto = choice(given[-1], ("tool", "turn", "off"), f"git config {name}")
+        elif key == "verify":
+            settings.verify = given[-1].strip()
         elif key == "onretry":
             settings.on_retry = choice(given[-1], ("fork", "restore"), f"git config {name}")
 

@@ -17,6 +17,7 @@ from gitckpt.cli import (
     prune_command,
     record_commands,
     render,
+    use_commands,
 )
 from gitckpt.cli.usage import CommandLine
 
@@ -80,6 +81,7 @@ def bare(
 
 
 for part in (
-    record_commands, back_commands, look_commands, protocol_commands, prune_command, health, agent_commands,
+    record_commands, back_commands, look_commands, use_commands, protocol_commands, prune_command, health,
+    agent_commands,
 ):  # fmt: skip
     part.add_to(app)

@@ -43,6 +43,10 @@ def rollback(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without a terminal nothing is asked.")] = False,
     resume: Annotated[bool, typer.Option("--continue", help="Finish a rollback that was interrupted.")] = False,
     abort: Annotated[bool, typer.Option("--abort", help="Take back a rollback that was interrupted.")] = False,
+    last_green: Annotated[
+        bool,
+        typer.Option("--last-green", help="To the newest checkpoint at which the command of gitckpt.verify succeeds."),
+    ] = False,
 ) -> None:
     """Make the work tree what it was at a checkpoint, exactly. The present state is recorded first; `undo` brings it
     back."""
@@ -51,7 +55,7 @@ def rollback(
     end(
         lambda: command(
             id, hint=hint, scope=scope, paths=path, dry_run=dry_run, json=json, keep=keep, yes=yes, resume=resume,
-            abort=abort,
+            abort=abort, last_green=last_green,
         ),
         json=json,
     )  # fmt: skip

@@ -36,13 +36,19 @@ def rollback(
     yes: bool = False,
     resume: bool = False,
     abort: bool = False,
+    last_green: bool = False,
 ) -> int:
-    """Make the work tree what it was at a checkpoint; with `hint`, do what the checkpoint's rollback_hint says."""
+    """Make the work tree what it was at a checkpoint; with `hint`, do what the checkpoint's rollback_hint says; with
+    `last_green`, at the newest checkpoint at which the command of `gitckpt.verify` succeeds."""
     if scope not in SCOPES:
         raise UsageError(f"--scope {scope!r} is none of {', '.join(SCOPES)}")
     _one_wish(id, paths, hint=hint, resume=resume, abort=abort)
+    if last_green and (id is not None or hint or resume or abort):
+        raise UsageError("--last-green looks for the checkpoint itself", "leave out ID, --hint, --continue and --abort")
     reader = Reader()
     tree = WorkTree(reader.repository, render.say, lenient=True)
+    if last_green:
+        id = _green(reader, tree, json=json)
     restorer = Restorer(tree)
     with tree.lock:
         if resume or abort:
@@ -72,6 +78,17 @@ def rollback(
     tree.close()
     _print_outcome(prepared, outcome, json=json, document=document)
     return 0
+
+
+def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
+    """The commit of the newest checkpoint on the line being recorded at which the person's own test succeeds."""
+    from gitckpt.trying import last_green, shell
+
+    if not tree.settings.verify:
+        raise UsageError("which command says what is green?", 'git config gitckpt.verify "npm test" tells gitckpt')
+    events = [event for event in reader.line() if event.kind in ("start", "checkpoint", "auto")]
+    output = sys.stderr.fileno() if json else None
+    return last_green(tree, events, shell(tree.settings.verify), render.say, output=output).commit
 
 
 def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:

@@ -8,23 +8,13 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, Field, TypeAdapter
+
+from gitckpt.views.schema_base import Document, MissingPath, Path
+from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
 
 
-class _Document(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class EncodedPath(_Document):
-    """A path whose bytes are not UTF-8."""
-
-    b64: str = Field(description="The bytes of the path in base64.")
-
-
-Path = str | EncodedPath
-
-
-class ChangedFile(_Document):
+class ChangedFile(Document):
     """A path that differs from the event before."""
 
     status: str = Field(pattern="^[A-Z?]$", description="Git's status letter.")
@@ -34,21 +24,14 @@ class ChangedFile(_Document):
     old_b64: str = Field(default="", description="The same for the path before.")
 
 
-class MissingPath(_Document):
-    """A path that a snapshot does not hold."""
-
-    path: Path
-    reason: str
-
-
-class Coverage(_Document):
+class Coverage(Document):
     """What a snapshot could not hold, and why."""
 
     complete: bool
     missing: list[MissingPath]
 
 
-class EventDocument(_Document):
+class EventDocument(Document):
     """One event: `gitckpt show ID --json`, and an entry of `gitckpt log --json`."""
 
     kind: str = Field(
@@ -76,7 +59,7 @@ class EventDocument(_Document):
     files: list[ChangedFile]
 
 
-class LogDocument(_Document):
+class LogDocument(Document):
     """`gitckpt log --json`."""
 
     schema_: Literal["gitckpt.log/1"] = Field(alias="schema")
@@ -84,7 +67,7 @@ class LogDocument(_Document):
     events: list[EventDocument]
 
 
-class ErrorDocument(_Document):
+class ErrorDocument(Document):
     """What any command prints under --json when it fails."""
 
     schema_: Literal["gitckpt.error/1"] = Field(alias="schema")
@@ -93,7 +76,7 @@ class ErrorDocument(_Document):
     exit: int = Field(ge=1, le=255)
 
 
-class PlanStepDocument(_Document):
+class PlanStepDocument(Document):
     """What a rollback does to one path."""
 
     action: Literal["restore", "delete", "mode", "leave"]
@@ -104,7 +87,7 @@ class PlanStepDocument(_Document):
     )
 
 
-class PlanDocument(_Document):
+class PlanDocument(Document):
     """`gitckpt rollback --dry-run --json`."""
 
     schema_: Literal["gitckpt.plan/1"] = Field(alias="schema")
@@ -115,7 +98,7 @@ class PlanDocument(_Document):
     by_hand: list[str]
 
 
-class RollbackDocument(_Document):
+class RollbackDocument(Document):
     """`gitckpt rollback --json`, `undo --json`, `redo --json`: what was done."""
 
     schema_: Literal["gitckpt.rollback/1"] = Field(alias="schema")
@@ -126,7 +109,7 @@ class RollbackDocument(_Document):
     notes: list[str]
 
 
-class DiffDocument(_Document):
+class DiffDocument(Document):
     """`gitckpt diff --json`."""
 
     schema_: Literal["gitckpt.diff/1"] = Field(alias="schema")
@@ -135,7 +118,7 @@ class DiffDocument(_Document):
     files: list[ChangedFile]
 
 
-class ContextDocument(_Document):
+class ContextDocument(Document):
     """`gitckpt context --json`; an entry has `kind`, `id` and `fields`."""
 
     schema_: Literal["gitckpt.context/1"] = Field(alias="schema")
@@ -146,7 +129,7 @@ class ContextDocument(_Document):
     left_out: list[str]
 
 
-class ReplayDocument(_Document):
+class ReplayDocument(Document):
     """`gitckpt replay --json`."""
 
     schema_: Literal["gitckpt.replay/1"] = Field(alias="schema")
@@ -159,7 +142,7 @@ class ReplayDocument(_Document):
     diagnostics: list[dict[str, Any]]
 
 
-class RollbackTargetDocument(_Document):
+class RollbackTargetDocument(Document):
     """`gitckpt replay --rollback-target ID --json`."""
 
     schema_: Literal["gitckpt.rollback-target/1"] = Field(alias="schema")
@@ -167,7 +150,7 @@ class RollbackTargetDocument(_Document):
     target: str
 
 
-class FindingDocument(_Document):
+class FindingDocument(Document):
     """One breach of a rule."""
 
     file: str
@@ -178,14 +161,14 @@ class FindingDocument(_Document):
     message: str
 
 
-class FindingsDocument(_Document):
+class FindingsDocument(Document):
     """`gitckpt validate --format json`."""
 
     schema_: Literal["gitckpt.findings/1"] = Field(alias="schema")
     findings: list[FindingDocument]
 
 
-class SessionDocument(_Document):
+class SessionDocument(Document):
     """One session of a list."""
 
     id: str
@@ -199,21 +182,21 @@ class SessionDocument(_Document):
     size: int | None = Field(description="Bytes that dropping it would free; null where it was not measured.")
 
 
-class SessionsDocument(_Document):
+class SessionsDocument(Document):
     """`gitckpt sessions --json`."""
 
     schema_: Literal["gitckpt.sessions/1"] = Field(alias="schema")
     sessions: list[SessionDocument]
 
 
-class KeptSession(_Document):
+class KeptSession(Document):
     """A session that was asked for and stays."""
 
     id: str
     reason: str
 
 
-class PruneDocument(_Document):
+class PruneDocument(Document):
     """`gitckpt prune --json`."""
 
     schema_: Literal["gitckpt.prune/1"] = Field(alias="schema")
@@ -224,7 +207,7 @@ class PruneDocument(_Document):
     bytes: int = Field(ge=0, description="What they take up on disk.")
 
 
-class LastEventDocument(_Document):
+class LastEventDocument(Document):
     """The event that a status counts from."""
 
     id: str | None
@@ -234,7 +217,7 @@ class LastEventDocument(_Document):
     at: str
 
 
-class StatusDocument(_Document):
+class StatusDocument(Document):
     """`gitckpt status --json`."""
 
     schema_: Literal["gitckpt.status/1"] = Field(alias="schema")
@@ -247,7 +230,7 @@ class StatusDocument(_Document):
     interrupted: str | None
 
 
-class WholenessDocument(_Document):
+class WholenessDocument(Document):
     """One session that was verified."""
 
     id: str
@@ -255,7 +238,7 @@ class WholenessDocument(_Document):
     affected: list[str] = Field(description="Events that suffer from damage.")
 
 
-class IntegrityFindingDocument(_Document):
+class IntegrityFindingDocument(Document):
     """One thing that is wrong with the record."""
 
     check: Literal["object", "line", "number", "ref", "message", "parents", "current", "tag", "interrupted", "final"]
@@ -265,7 +248,7 @@ class IntegrityFindingDocument(_Document):
     affected: list[str]
 
 
-class VerifyDocument(_Document):
+class VerifyDocument(Document):
     """`gitckpt verify --json`."""
 
     schema_: Literal["gitckpt.verify/1"] = Field(alias="schema")
@@ -276,7 +259,7 @@ class VerifyDocument(_Document):
     newer: list[str] = Field(description="Events of a newer format: only their files were looked at.")
 
 
-class RemarkDocument(_Document):
+class RemarkDocument(Document):
     """What one check of doctor has to say."""
 
     check: str
@@ -285,7 +268,7 @@ class RemarkDocument(_Document):
     help: str = Field(description='The command that mends it; "" where nothing needs mending.')
 
 
-class DoctorDocument(_Document):
+class DoctorDocument(Document):
     """`gitckpt doctor --json`."""
 
     schema_: Literal["gitckpt.doctor/1"] = Field(alias="schema")
@@ -310,6 +293,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.status/1": StatusDocument,
     "gitckpt.verify/1": VerifyDocument,
     "gitckpt.doctor/1": DoctorDocument,
+    **USE_MODELS,
 }
 
 

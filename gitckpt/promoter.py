@@ -1,0 +1,188 @@
+"""Turning checkpoints into ordinary commits on a new branch. Nothing of the user's moves: not his HEAD, not his
+branches, not his staging area, not his files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from itertools import pairwise
+
+from gitckpt.errors import GitFailed, Refused, UsageError
+from gitckpt.repo.cleaning import Cleaning
+from gitckpt.repo.directories import ignored_paths
+from gitckpt.repo.grafting import Conflicts, Grafting, is_whole
+from gitckpt.repo.journal import EMPTY_TREE
+from gitckpt.repo.private import with_rules
+from gitckpt.repo.trailers import TRAILER
+from gitckpt.repo.trees import entries, tree_of
+from gitckpt.trajectory.paths import data_path
+from gitckpt.trajectory.promotion import Step, before_the_session, message
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.repo.worktree import WorkTree
+    from gitckpt.trajectory.events import Event
+
+
+class Promoted:
+    """One commit that was made, or is to be: its id, the step that it stands for, its message and the paths that it
+    changes."""
+
+    __slots__ = ("commit", "message", "paths", "step")
+
+    def __init__(self, step: Step, commit: str, text: str, paths: Sequence[bytes]) -> None:
+        self.step, self.commit, self.message, self.paths = step, commit, text, list(paths)
+
+
+class Promotion:
+    """`base` is the commit below, or None before the first; `left_out` are paths that no commit may bring in or take
+    out, with the reason; `skipped` are checkpoints that changed nothing there."""
+
+    def __init__(self, base: str | None) -> None:
+        self.base, self.branch = base, ""
+        self.commits: list[Promoted] = []
+        self.left_out: dict[bytes, str] = {}
+        self.skipped: list[Event] = []
+
+    @property
+    def tip(self) -> str:
+        """The newest of the commits."""
+        return self.commits[-1].commit
+
+
+class Promoter:
+    """Makes commits of the checkpoints of one work tree, under the user's own configuration: his filters, his identity,
+    his signature. His hooks do not run."""
+
+    def __init__(self, tree: WorkTree) -> None:
+        self._tree, self._repository = tree, tree.repository
+        self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8")
+
+    def base(self, revision: str) -> str | None:
+        """The commit that a name of the user's means; None for HEAD before the first commit. Raises UsageError."""
+        call = self._user.start(
+            "rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
+        )
+        answer = call.wait().decode().strip()
+        if call.status == 0:
+            return answer
+        if revision == "HEAD" and self._user.start("symbolic-ref", "-q", "HEAD", ok=(0, 1)).wait():
+            return None
+        raise UsageError(f"{revision!r} is no commit", "give a branch, a tag or a commit id")
+
+    def check_branch(self, name: str) -> None:
+        """See that a new branch can have this name. Raises UsageError, or Refused where there is one."""
+        if not self._user.succeeds("check-ref-format", f"refs/heads/{name}") or name.startswith("-"):
+            raise UsageError(f"{name!r} is no name for a branch", "git check-ref-format says what one looks like")
+        if self._user.succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{name}"):
+            raise Refused(f"there is a branch {name} already", "--branch NAME gives the new one another name")
+
+    def make(self, steps: Sequence[Step], start: Event, base: str | None, text: str = "") -> Promotion:
+        """Make the commits; no ref names them yet. `start` is the first event of the session, `text` the message of a
+        single one.
+
+        Raises Refused where a change cannot be put on `base`."""
+        promotion = Promotion(base)
+        steps, trees = self._stored(steps, start)
+        below = tree_of(self._user, base) if base else EMPTY_TREE[self._repository.object_format]
+        promotion.left_out = self._ignored(trees, below) | _uncovered([step.after for step in steps])
+        with tempfile.TemporaryDirectory(prefix="gitckpt-promote-") as room:
+            grafting = Grafting(self._repository, self._user, os.fsencode(room), below)
+            for step, pair in zip(steps, pairwise(trees), strict=True):
+                self._add(promotion, grafting, step, pair, text)
+        if not promotion.commits:
+            raise Refused("there is nothing to promote: your commit has all of these changes already")
+        return promotion
+
+    def _stored(self, steps: Sequence[Step], start: Event) -> tuple[list[Step], list[str]]:
+        """The steps, and the trees between them as git stores them, one more. What was not committed when the session
+        started is a step of its own where the first checkpoint has changed more than that."""
+        first = steps[0].before
+        raw = [tree_of(self._tree.raw, event.commit) for event in (first or start, *(step.after for step in steps))]
+        head = start.git.get("head")
+        empty = EMPTY_TREE[self._repository.object_format]
+        below = None if first else tree_of(self._user, str(head)) if head else empty
+        with Cleaning(self._repository, self._tree.raw, raw, below) as cleaning:
+            trees = cleaning.trees()
+        if first:
+            return list(steps), trees
+        if len(steps[0].events) > 1 or trees[1] in (trees[0], trees[2]):
+            return list(steps), [trees[0], *trees[2:]]
+        return [before_the_session(start), *steps], trees
+
+    def _ignored(self, trees: Sequence[str], below: str) -> dict[bytes, str]:
+        """Paths that the user's rules ignore and his commit does not have: recorded for a rollback, not for others."""
+        paths = {path for tree in trees for path in entries(self._user, tree)} - set(entries(self._user, below))
+        rules = with_rules(self._tree.raw, self._tree.settings)
+        return dict.fromkeys(sorted(ignored_paths(rules, paths)) if paths else (), "ignored, and not in your commit")
+
+    def _add(self, promotion: Promotion, grafting: Grafting, step: Step, trees: tuple[str, str], text: str) -> None:
+        try:
+            paths = grafting.add(*trees, promotion.left_out)
+        except Conflicts as error:
+            raise _refusal(step, promotion.base, error) from error
+        if not paths:
+            promotion.skipped += step.events
+            return
+        words = message(step, TRAILER, text)
+        parent = promotion.tip if promotion.commits else promotion.base
+        commit = self._commit(grafting.tree, parent, words, step.after)
+        promotion.commits.append(Promoted(step, commit, words, paths))
+
+    def _commit(self, tree: str, parent: str | None, text: str, event: Event) -> str:
+        """A commit by who recorded the event, at that time, and committed by the user now."""
+        name, email, date = self._author(event)
+        git = self._user.view(GIT_AUTHOR_DATE=date)
+        if name != "gitckpt":
+            git = git.view(GIT_AUTHOR_NAME=name, GIT_AUTHOR_EMAIL=email)
+        sign = ["-S"] if self._signs() else []
+        try:
+            return git.object_id(
+                "commit-tree", *sign, *(["-p", parent] if parent else []), tree, data=text.encode("utf-8", "replace")
+            )
+        except GitFailed as error:
+            if "identity" in str(error) or "ident name" in str(error):
+                raise Refused(
+                    "git does not know who you are", 'git config user.name "…" and git config user.email "…" tell it'
+                ) from error
+            raise
+
+    def _author(self, event: Event) -> tuple[str, str, str]:
+        git = self._tree.raw
+        answer = git.run("log", "--no-walk", "-z", "--format=%an%x00%ae%x00%ad", "--date=raw", event.commit)
+        name, email, date = answer.decode("utf-8", "replace").rstrip("\0").split("\0")
+        return name, email, date
+
+    def _signs(self) -> bool:
+        command = ("config", "--type=bool", "--get", "commit.gpgSign")
+        return self._user.start(*command, ok=(0, 1)).wait().strip() == b"true"
+
+    def publish(self, promotion: Promotion, branch: str) -> None:
+        """Name the commits by a new branch. Raises Refused or GitFailed, and then there is none."""
+        self.check_branch(branch)
+        ref, tip = f"refs/heads/{branch}", promotion.tip
+        git = self._user.view("core.logAllRefUpdates=true")
+        reason = f"gitckpt promote: {promotion.commits[-1].step.after.ref}"
+        git.run("update-ref", "--no-deref", "-m", reason, ref, tip, self._repository.null_oid)
+        if not is_whole(self._user, tip, promotion.base, partial=self._tree.settings.partial_clone):
+            git.run("update-ref", "--no-deref", "-d", ref, tip)
+            raise GitFailed("a garbage collection has taken objects of the new commits", "run the command again")
+        promotion.branch = branch
+
+
+def _uncovered(events: Sequence[Event]) -> dict[bytes, str]:
+    """What a snapshot could not hold is not gone."""
+    found = [missing for event in events for missing in event.missing]
+    return {data_path(missing["path"]): f"not covered: {missing.get('reason')}" for missing in found}
+
+
+def _refusal(step: Step, base: str | None, conflicts: Conflicts) -> Refused:
+    lines = [f"  {os.fsdecode(path)!r}: {why}" for path, why in sorted(conflicts.paths.items())]
+    shown = lines if len(lines) <= 10 else [*lines[:10], f"  and {len(lines) - 10} more"]
+    where = f"commit {base[:12]}" if base else "an empty history"
+    return Refused(
+        "\n".join([f"what {step.after.ref} changed cannot be put on {where}; nothing was made", *shown]),
+        "--onto REVISION puts it on another commit; gitckpt diff shows the change",
+    )

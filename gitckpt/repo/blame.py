@@ -1,0 +1,74 @@
+"""Which event wrote each line of a file: git's own blame along a line of events, with the file as it is now on top."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+
+from gitckpt.repo.answers import reads
+from gitckpt.repo.gateway import Git
+from gitckpt.repo.private import ATTRIBUTES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.repo.repository import Repository
+
+    #: The commit of the event that wrote the line, None where none has yet; its number, from 1; its bytes.
+    Line = tuple[str | None, int, bytes]
+
+#: What begins each entry of `blame --porcelain`: the commit, the line there, the line here.
+HEADER = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+)(?: \d+)?\Z")
+
+
+def blame(repository: Repository, tip: str, path: bytes, span: str = "") -> list[Line]:
+    """The lines of a file in the snapshot of the event `tip`; with `span` (`10,20`) those alone.
+
+    Raises GitFailed where it has no such file."""
+    return _lines(repository.git.run(*_command(span), tip, "--", path))
+
+
+def blame_now(repository: Repository, tip: str, path: bytes, span: str = "") -> list[Line]:
+    """The same for the file as it is in the work tree now."""
+    directory = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-blame-"))
+    try:
+        return _lines(_above(repository, tip, directory).run(*_command(span), "--", path))
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def _above(repository: Repository, tip: str, directory: bytes) -> Git:
+    """git in a repository whose HEAD is the event, so that it takes the files on disk for what comes after."""
+    for name in (b"refs", b"objects", b"info"):
+        os.mkdir(os.path.join(directory, name))
+    version = 1 if repository.object_format == "sha256" else 0
+    settings = f"[core]\nrepositoryformatversion = {version}\nbare = false\nautocrlf = false\n"
+    if version:
+        settings += f"[extensions]\nobjectformat = {repository.object_format}\n"
+    for name, content in (
+        (b"HEAD", tip.encode() + b"\n"), (b"config", settings.encode()), (b"info/attributes", ATTRIBUTES)
+    ):  # fmt: skip
+        with open(os.path.join(directory, name), "wb") as file:
+            file.write(content)
+    variables: dict[str, bytes | str] = {
+        "GIT_DIR": directory, "GIT_WORK_TREE": repository.work_tree, "GIT_OBJECT_DIRECTORY": repository.objects_dir,
+        "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": "/dev/null",
+    }  # fmt: skip
+    return Git(repository.work_tree, variables)
+
+
+def _command(span: str) -> list[str]:
+    return ["blame", "--porcelain", "--first-parent", *([f"-L{span}"] if span else [])]
+
+
+@reads("blame")
+def _lines(output: bytes) -> list[Line]:
+    found: list[Line] = []
+    commit, number = b"", 0
+    for row in output.split(b"\n")[:-1]:
+        if row.startswith(b"\t"):
+            found.append((None if not commit.strip(b"0") else commit.decode(), number, row[1:]))
+        elif header := HEADER.match(row):
+            commit, number = header[1], int(header[2])
+    return found

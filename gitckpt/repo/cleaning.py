@@ -1,0 +1,106 @@
+"""From the bytes of a snapshot to what the user's own git would store of them: his filters, line ends and encodings as
+`git add` applies them, in a directory of its own. His work tree, his staging area and his refs play no part in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from itertools import pairwise
+
+from gitckpt.repo.gateway import Git
+from gitckpt.repo.trees import Change, changes, entries
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import TracebackType
+
+    from gitckpt.repo.repository import Repository
+
+#: Whatever the user has set, what is added is what stands there: also paths outside his sparse checkout.
+AS_IT_IS = ("core.fileMode=true", "core.symlinks=true", "core.safecrlf=false", "core.sparseCheckout=false",
+            "core.splitIndex=false", "core.untrackedCache=false", "advice.addEmbeddedRepo=false")  # fmt: skip
+
+
+class Cleaning:
+    """A context manager: a scratch directory that is taken from snapshot to snapshot.
+
+    It holds no more than the files that differ between any two of the `trees` (of raw snapshots, in order), or between
+    the first of them and the tree `below` of a commit of the user's, and the files that say how content is converted.
+    """
+
+    def __init__(self, repository: Repository, raw: Git, trees: list[str], below: str | None = None) -> None:
+        self._repository, self._raw, self._trees, self._below = repository, raw, trees, below
+
+    def __enter__(self) -> Cleaning:
+        self._room = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-promote-"))
+        self._files = os.path.join(self._room, b"files")
+        os.mkdir(self._files)
+        self._copy = self._raw.view(
+            "core.splitIndex=false", "core.fsync=none", cwd=self._files,
+            GIT_WORK_TREE=self._files, GIT_INDEX_FILE=os.path.join(self._room, b"raw"),
+        )  # fmt: skip
+        self._user = Git(
+            self._files,
+            {
+                "GIT_DIR": self._repository.git_dir,
+                "GIT_WORK_TREE": self._files,
+                "GIT_INDEX_FILE": os.path.join(self._room, b"clean"),
+            },
+            AS_IT_IS,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        shutil.rmtree(self._room, ignore_errors=True)
+
+    def trees(self) -> list[str]:
+        """For each of the snapshots a tree of those files as git would store them, in the same order; before them that
+        part of the tree below, if there is one."""
+        differences = [changes(self._raw, a, b) for a, b in pairwise(self._trees)]
+        since = changes(self._raw, self._below, self._trees[0]) if self._below else []
+        # other repositories are in no snapshot, and not gone
+        own = [change for change in since if b"160000" not in (change.old_mode, change.new_mode)]
+        wanted = {change.path for difference in [own, *differences] for change in difference}
+        self._raw_tree = self._part(self._chosen(self._trees[0], wanted))
+        self._copy.run("read-tree", "-m", "-u", self._raw_tree)
+        stored = [self._stored(), *(self._next(difference) for difference in differences)]
+        return [self._theirs(self._below, wanted), *stored] if self._below else stored
+
+    def _chosen(self, tree: str, wanted: set[bytes]) -> list[Change]:
+        """The entries of a tree that play a part, as additions to nothing."""
+        return [
+            Change.addition(mode, oid, path)
+            for path, (mode, oid) in entries(self._raw, tree).items()
+            if mode != b"160000" and (path in wanted or os.path.basename(path) == b".gitattributes")
+        ]
+
+    def _theirs(self, tree: str, wanted: set[bytes]) -> str:
+        """The same part of a tree of the user's, which is as git stores it."""
+        index = self._copy.view(GIT_INDEX_FILE=os.path.join(self._room, b"theirs"))
+        rows = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in self._chosen(tree, wanted)]
+        index.run("update-index", "-z", "--index-info", data=b"".join(rows))
+        return index.object_id("write-tree")
+
+    def _part(self, rows: Iterable[Change]) -> str:
+        """The tree of the scratch index after these changes; the files stay as they are."""
+        null = self._repository.null_oid.encode()
+        gone = [b"0 %s\t%s\0" % (null, change.path) for change in rows if change.status == "D"]
+        new = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in rows if c.status != "D"]
+        index = self._copy.view(GIT_INDEX_FILE=os.path.join(self._room, b"next"))
+        if gone or new:
+            index.run("update-index", "-z", "--index-info", data=b"".join(gone + new))
+        return index.object_id("write-tree")
+
+    def _next(self, difference: list[Change]) -> str:
+        tree = self._part(difference)
+        self._copy.run("read-tree", "-m", "-u", self._raw_tree, tree)
+        self._raw_tree = tree
+        return self._stored()
+
+    def _stored(self) -> str:
+        self._user.run("add", "--all", "--force", "--", ".")
+        return self._user.object_id("write-tree")
