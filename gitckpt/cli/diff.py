@@ -32,11 +32,11 @@ def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
         from gitckpt.repo.trees import numstat
         from gitckpt.views.diff import stat_lines
 
-        render.out(stat_lines(numstat(reader.git, before, after, paths), render.style(), render.columns() or 80))
+        render.paged(stat_lines(numstat(reader.git, before, after, paths), render.style(), render.columns() or 80))
         return 0
     from gitckpt.repo.trees import patch
 
-    render.raw(patch(reader.git, before, after, paths, colour=render.style().colour))
+    render.paged_bytes(patch(reader.git, before, after, paths, colour=render.style().colour))
     return 0
 
 

@@ -24,6 +24,7 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "--json": ("json", "flag"),
         "-n": ("count", "number"),
         "--count": ("count", "number"),
+        "--format": ("format", "text"),
     },
     "status": {"--json": ("json", "flag")},
     "verify": {"--session": ("session", "text"), "--json": ("json", "flag")},

@@ -29,10 +29,13 @@ def log(
     events: bool = False,
     json: bool = False,
     count: int | None = None,
+    format: str | None = None,
 ) -> int:
     """Print the events of the current session, of one by id, of all sessions of this work tree, or those that led to a
     commit; oldest first."""
     reader = Reader()
+    if format is not None:
+        return _log_in_format(reader, format, commit, session, all, count)
     if commit is not None:
         return _log_of_commit(reader, commit, graph=graph, stat=stat, fold=not events, json=json)
     sessions = _sessions(reader, session, all, count if not (graph or json) else None)
@@ -42,11 +45,11 @@ def log(
     if not sessions:
         render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
         return 0
+    lines: list[str] = []
     for number, shown in enumerate(sessions):
-        if number:
-            render.out([""])
         last = None if count is None else _last(shown, count)
-        _print_text(reader, shown, last, graph=graph, stat=stat, fold=not events)
+        lines += [*([""] if number else []), *_text(reader, shown, last, graph=graph, stat=stat, fold=not events)]
+    render.paged(lines)
     return _told_losses(reader, sessions, count)
 
 
@@ -57,8 +60,26 @@ def _log_of_commit(reader: Reader, commit: str, *, graph: bool, stat: bool, fold
     if json:
         _print_events(reader, [session], session.id, events)
     else:
-        _print_text(reader, session, events, graph=graph, stat=stat, fold=fold)
+        render.paged(_text(reader, session, events, graph=graph, stat=stat, fold=fold))
     return 0
+
+
+def _log_in_format(
+    reader: Reader, form: str, commit: str | None, session: str | None, all: bool, count: int | None
+) -> int:
+    from gitckpt.views.event_format import EventFormat
+
+    wanted = EventFormat(form)
+    if commit is not None:
+        from gitckpt.repo.trailers import led_to
+
+        sessions, events = [], led_to(reader, commit)[1]
+    else:
+        sessions = _sessions(reader, session, all, count)
+        events = [event for found in sessions for event in _last(found, count)]
+    files = reader.files(events, sessions) if wanted.needs_files else {}
+    render.paged(wanted.line(event, files.get(event.commit, ())) for event in events)
+    return _told_losses(reader, sessions, count)
 
 
 def _told_losses(reader: Reader, sessions: Sequence[Session], count: int | None) -> int:
@@ -107,9 +128,9 @@ def _print_events(reader: Reader, sessions: list[Session], id: str | None, event
     render.json(log_document(rows, id))
 
 
-def _print_text(
+def _text(
     reader: Reader, session: Session, chosen: Sequence[Event] | None, *, graph: bool, stat: bool, fold: bool
-) -> None:
+) -> list[str]:
     from gitckpt.views.log import LogOptions, log_lines
 
     events = session.events if chosen is None else chosen
@@ -122,7 +143,7 @@ def _print_text(
         flags=_news(events),
         clock=_local,
     )
-    render.out(log_lines(session, options, chosen))
+    return log_lines(session, options, chosen)
 
 
 def _news(events: Sequence[Event]) -> dict[str, str]:

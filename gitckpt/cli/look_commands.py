@@ -39,13 +39,27 @@ def log(
     events: Annotated[bool, typer.Option("--events", help="Each automatic checkpoint on a line of its own.")] = False,
     json: Json = False,
     count: Annotated[int | None, typer.Option("-n", "--count", metavar="N", min=0, help="The last N events.")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(
+            "--format", metavar="TEXT", help="Each event like this: '{id} {phase:10} {done}'. {} lists what there is."
+        ),
+    ] = None,
 ) -> None:
     """The audit: every event in order, with its phase, what was done and what comes next."""
     from gitckpt.cli.log import log as command
 
     end(
         lambda: command(
-            commit, session=session, all=all, graph=graph, stat=stat, events=events, json=json, count=count
+            commit,
+            session=session,
+            all=all,
+            graph=graph,
+            stat=stat,
+            events=events,
+            json=json,
+            count=count,
+            format=format,
         ),
         json=json,
     )

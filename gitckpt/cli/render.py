@@ -26,6 +26,28 @@ def out(lines: Iterable[str]) -> None:
     _write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
+def paged(lines: Iterable[str]) -> None:
+    """Lines on standard output; on a terminal with fewer rows than that, through the person's pager."""
+    paged_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+
+
+def paged_bytes(content: bytes) -> None:
+    """The same for bytes."""
+    if is_terminal() and content.count(b"\n") >= _rows():
+        from gitckpt.cli.pager import show_in_pager
+
+        if show_in_pager(content):
+            return
+    raw(content)
+
+
+def _rows() -> int:
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).lines or 24
+    except (OSError, ValueError):
+        return 24
+
+
 def shown(text: str) -> str:
     """Text as it is for a pipe or a file; on a terminal with control characters escaped, line ends apart."""
     from gitckpt.views.text import escape
@@ -35,7 +57,7 @@ def shown(text: str) -> str:
 
 def raw(content: bytes) -> None:
     """Bytes on standard output, as they are."""
-    if sys.stdout is None:
+    if sys.stdout is None or sys.stdout.closed:
         return
     try:
         sys.stdout.flush()

@@ -36,7 +36,7 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
         return 0
     from gitckpt.views.show import show_lines
 
-    render.out(show_lines(event, parent=parent, files=files, style=render.style()))
+    render.paged(show_lines(event, parent=parent, files=files, style=render.style()))
     return 0
 
 

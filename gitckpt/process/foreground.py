@@ -28,3 +28,21 @@ def run_elsewhere(argv: Sequence[str], cwd: str, variables: Mapping[str, str], *
         return subprocess.run(argv, cwd=cwd, env=environment | dict(variables), stdout=output, check=False).returncode
     except OSError as error:
         raise not_started(argv[0], error.errno or 0) from error
+
+
+def run_with_input(argv: Sequence[str], content: bytes, variables: Mapping[str, str]) -> bool:
+    """Run a program with these bytes as its input and our own terminal; whether there is such a program.
+
+    One that goes before it has read everything, as a pager does, is no failure. Ctrl-C is for the program."""
+    import signal
+
+    environment = agent_environment(os.environ) | dict(variables)
+    held = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        running = subprocess.Popen(argv, stdin=subprocess.PIPE, env=environment)
+        running.communicate(content)
+    except OSError:
+        return False
+    finally:
+        signal.signal(signal.SIGINT, held)
+    return True
