@@ -58,10 +58,20 @@ class ScratchTree:
 
 
 def _remove(directory: bytes) -> None:
-    """Remove a directory, what a command has made read-only in it too."""
-    if not os.path.isdir(directory):
-        return
-    for path, _, _ in os.walk(directory):
-        if not os.path.islink(path):
-            os.chmod(path, 0o700)
-    shutil.rmtree(directory, ignore_errors=True)
+    """Remove a directory, whatever a command has made of it: a link to somewhere else, one that cannot be read."""
+    if os.path.islink(directory) or os.path.isfile(directory):
+        os.unlink(directory)
+    elif os.path.lexists(directory):
+        try:
+            shutil.rmtree(directory)
+        except PermissionError:
+            _open_up(directory)
+            shutil.rmtree(directory)
+
+
+def _open_up(directory: bytes) -> None:
+    os.chmod(directory, 0o700)
+    with os.scandir(directory) as found:
+        inside = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    for path in inside:
+        _open_up(path)

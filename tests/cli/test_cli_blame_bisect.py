@@ -98,6 +98,21 @@ def test_the_command_has_the_files_and_no_way_to_the_repository(story: Place, tm
     assert "list" in (tmp_path / "files").read_text() and ".git\n" not in (tmp_path / "files").read_text()
 
 
+@pytest.mark.parametrize("left", ["ln -s $KEPT files", "mkdir -p files/shut/in; chmod 0 files/shut", "touch files"])
+def test_whatever_the_command_makes_of_the_directory_goes_and_nothing_else(
+    story: Place, tmp_path: Path, left: str
+) -> None:
+    kept = tmp_path / "kept"
+    (kept / "inner").mkdir(parents=True)
+    (kept / "inner").chmod(0o751)
+    (kept / "file").write_text("kept")
+    script = f"grep -q two list; told=$?; cd ..; rm -rf files; KEPT={kept}; {left}; exit $told"
+    answer = story.bound("bisect", "C2", "C4", "--", "sh", "-c", script)
+    assert answer.status == 0 and "run/C3 is the first bad one" in answer.out, answer
+    assert (kept / "file").read_text() == "kept" and (kept / "inner").stat().st_mode & 0o777 == 0o751
+    assert not list(Path(story.env["TMPDIR"]).glob("gitckpt-*")), "the scratch directory is left"
+
+
 def test_one_that_cannot_tell_is_passed_over(story: Place) -> None:
     script = "grep -q three list && ! grep -q four list && exit 125; ! grep -q four list"
     document = story.ok("bisect", "--json", "C1", "C4", "--", "sh", "-c", script).json
