@@ -146,11 +146,14 @@ class Recorder:
                 raise
             return write(snapshot, self._place() or self._open(snapshot))
 
-    def checkpoint(self, fields: Mapping[str, Any]) -> Event:
-        """A checkpoint that was not written as a block; its id is the next."""
+    def checkpoint(self, fields: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> Event:
+        """A checkpoint that was not written as a block; its id is the next. `document` goes into the record beside the
+        fields."""
 
         def write(snapshot: Snapshot, session: Session) -> Event:
-            return self.append(event_of(_checkpoint(session, fields), session), snapshot)
+            event = event_of(_checkpoint(session, fields), session)
+            event.document.update(document or {})
+            return self.append(event, snapshot)
 
         return self._written(write)
 

@@ -29,6 +29,16 @@ def sourced(state: State) -> tuple[State, list[str]]:
     return {**state, "facts": facts, "open": known + new}, new
 
 
+def settled(fields: State) -> tuple[State, list[str], list[str]]:
+    """The fields of a checkpoint with its state as it may be, the facts that were moved to `open`, and what was
+    dropped. A checkpoint that gives no state keeps its fields as they are."""
+    if not any(fields.get(name) for name in STATE_FIELDS):
+        return fields, [], []
+    state, moved = sourced(fields)
+    state, dropped = within_limit(state)
+    return {name: value for name, value in state.items() if value or fields.get(name) == value}, moved, dropped
+
+
 def _is_sourced(fact: dict[str, Any]) -> bool:
     return bool(str(fact.get("source") or "").strip() and str(fact.get("text") or "").strip())
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from gitckpt.errors import UsageError
 
 Name = Annotated[str, Field(min_length=1, max_length=200)]
 
@@ -13,6 +15,18 @@ class Arguments(BaseModel):
     """Base: what is not named is refused, so that a model learns of a mistyped name."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+
+_Given = TypeVar("_Given", bound=Arguments)
+
+
+def validated(name: str, arguments: type[_Given], given: object) -> _Given:
+    """The arguments of one call of the tool `name`. Raises UsageError, in words that a model can act on."""
+    try:
+        return arguments.model_validate(given if given is not None else {})
+    except ValidationError as error:
+        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:10])
+        raise UsageError(f"{name} cannot be called so: {wrong}", "the schema of the tool says what it takes") from error
 
 
 class Fact(Arguments):

@@ -6,16 +6,15 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from gitckpt.errors import Refused
+from gitckpt.errors import Refused, UsageError
 from gitckpt.protocol.blocks import Block
-from gitckpt.protocol.state import is_progress, more_done, sourced, within_limit
-from gitckpt.protocol.writer import block_text
 from gitckpt.recorder import Recorder
 from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Restorer, restore_for_retry
 from gitckpt.toolbox import arguments as given
+from gitckpt.toolbox.state import clear, refuse_reset, save_state
 from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
@@ -23,10 +22,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from gitckpt.restorer import Outcome
-    from gitckpt.trajectory.events import Event
-
-#: Checkpoints in a row without progress after which a run is stuck.
-STUCK = 3
 
 #: Characters of a difference that are shown; the rest is in git.
 MOST_SHOWN = 20_000
@@ -59,68 +54,19 @@ def _open_tree() -> AbstractContextManager[tuple[WorkTree, list[str]]]:
 
 def checkpoint(call: given.CheckpointArguments) -> str:
     """Save the state and the work tree. What is wrong with the state is told, and mended where it can be."""
-    state, moved = sourced(call.model_dump())
-    state, dropped = within_limit(state)
-    before = _states(Reader().line())
+    before = Reader().line()
     with _open_tree() as (tree, notes):
-        fields = {name: value for name, value in state.items() if value}
-        event = Recorder(tree).checkpoint(fields | {"next": state["todo"][0] if state["todo"] else ""})
-    lines = [f"{event.id} is recorded, with the work tree as it is now.", *notes]
-    if moved:
-        lines.append(f"Without a source, and so moved to open: {'; '.join(moved)}")
-    if dropped:
-        lines.append("Over 2,000 characters; left out of the state, and still in git: " + "; ".join(dropped))
-    lines += [f"Not covered: {missing['path']}: {missing['reason']}" for missing in event.missing[:20]]
-    return "\n".join([*lines, *_progress_note([*before, state])])
-
-
-def _progress_note(states: list[dict[str, Any]]) -> list[str]:
-    """What to say where the last checkpoint adds no fact and finishes no todo."""
-    idle = 0
-    for place in range(len(states) - 1, 0, -1):
-        if is_progress(states[place - 1], states[place]):
-            break
-        idle += 1
-    if not idle:
-        return []
-    told = "No progress: this checkpoint adds no fact and finishes no todo."
-    if idle >= STUCK:
-        told += f" That is {idle} in a row: you are stuck. Go back with `retry`, or ask for help."
-    return [told]
-
-
-def _states(events: list[Event]) -> list[dict[str, Any]]:
-    """The states of the checkpoints that have one, oldest first."""
-    return [event.fields for event in events if event.kind == "checkpoint" and event.fields.get("goal")]
+        saved = save_state(Recorder(tree), before, call)
+    return "\n".join([saved.answer, *notes])
 
 
 def reset(call: given.NoArguments) -> str:
     """Give the state to go on from, once something new is on record since the last time."""
     events = Reader().line()
-    state = _state_to_go_on_from(events)
+    refuse_reset(events)
     with _open_tree() as (tree, _):
-        event = Recorder(tree).note("reset", "reset: the context is cleared", {"state": state})
-    text = block_text("checkpoint", state["id"], state["fields"])
-    return (
-        f"The context is cleared ({event.ref}). All that you know now is this state:\n\n{text}\n"
-        "Name the next step, then take it."
-    )
-
-
-def _state_to_go_on_from(events: list[Event]) -> dict[str, Any]:
-    """The state of the newest checkpoint: `{"id", "fields"}`. Raises Refused where a reset would lose work or get
-    nowhere."""
-    last = max((place for place, event in enumerate(events) if event.kind == "reset"), default=-1)
-    saved = [event for event in events[last + 1 :] if event.kind == "checkpoint" and event.fields.get("goal")]
-    if not saved:
-        since = "since the last reset" if last >= 0 else "yet"
-        raise Refused(
-            f"reset is refused: no checkpoint {since}", "call checkpoint first: what it does not hold is lost"
-        )
-    before = (events[last].document.get("state") or {}).get("fields") if last >= 0 else None
-    if not more_done(before, saved[-1].fields):
-        raise Refused("reset is refused: nothing more is done than at the last reset", "finish a todo, then checkpoint")
-    return {"id": saved[-1].id, "fields": dict(saved[-1].fields)}
+        event, text = clear(Recorder(tree), events)
+    return f"The context is cleared ({event.ref}). All that you know now is this state:\n\n{text}"
 
 
 def summary(call: given.SummaryArguments) -> str:
@@ -268,16 +214,7 @@ TOOLS = {
 
 def call_tool(name: str, arguments: object) -> str:
     """Carry out one call; the answer. Raises GitckptError where it was not done, UsageError where it makes no sense."""
-    from pydantic import ValidationError
-
-    from gitckpt.errors import UsageError
-
     if name not in TOOLS:
         raise UsageError(f"there is no tool {name!r}", f"the tools are {', '.join(TOOLS)}")
     tool = TOOLS[name]
-    try:
-        call = tool.arguments.model_validate(arguments if arguments is not None else {})
-    except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'arguments'}: {e['msg']}" for e in error.errors()[:10])
-        raise UsageError(f"{name} cannot be called so: {wrong}", "the schema of the tool says what it takes") from error
-    return tool.run(call)
+    return tool.run(given.validated(name, tool.arguments, arguments))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def event_of(block: Block, session: Session) -> Event:
     """The event that records a block on the session's active line. The caller gives it its place in history."""
     line = session.active_line if session.lines else MAIN
-    document: dict[str, Any] = {"fields": dict(block.fields)}
+    document: dict[str, Any] = {"fields": dict(block.fields)} if block.kind != "checkpoint" else _settled(block)
     if not block.terminated:
         document["unterminated"] = True
     id = _id(block, session)
@@ -29,6 +29,15 @@ def event_of(block: Block, session: Session) -> Event:
         phase=str(block.fields.get("phase") or ""), next=str(block.fields.get("next") or ""),
         subject=subject(block, id), document=document,
     )  # fmt: skip
+
+
+def _settled(block: Block) -> dict[str, Any]:
+    """The record of a checkpoint: its fields with the state as it may be, and whole what that leaves out."""
+    from gitckpt.protocol.state import settled
+
+    fields, moved, dropped = settled(dict(block.fields))
+    document: dict[str, Any] = {"fields": fields, "moved_to_open": moved, "dropped": dropped}
+    return {name: value for name, value in document.items() if value or name == "fields"}
 
 
 def _id(block: Block, session: Session) -> str | None:

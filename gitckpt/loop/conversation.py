@@ -1,0 +1,232 @@
+"""The loop: the model is asked, what it calls is done, until it is done, stuck, or out of turns.
+
+Over its limit the context is cleared: the model is asked to save its state and to reset; where it does not, the host
+does it with the last state."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from gitckpt.loop import wording
+from gitckpt.loop.actions import Finished, carry_out, named
+from gitckpt.loop.endpoint import ContextOverflow
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.loop.actions import Action
+    from gitckpt.loop.endpoint import Endpoint, Message, Usage
+    from gitckpt.loop.memory import Memory
+    from gitckpt.loop.stream import Call, Reply
+
+#: Turns over the limit after which the host clears the context itself.
+PATIENCE = 2
+
+#: Replies in a row without a tool call and without FINAL after which a run is stuck.
+SILENT = 3
+
+_FINAL = re.compile(r"^[\W_]*FINAL\b", re.MULTILINE)
+
+
+class Limits(NamedTuple):
+    """Replies of the model at most; characters of all messages, and tokens as the endpoint counts them, over which the
+    context is cleared. None is no limit."""
+
+    turns: int = 40
+    characters: int | None = 24_000
+    tokens: int | None = None
+
+
+class Observer:
+    """Who watches a run. Each method is called as it happens, and does nothing here."""
+
+    def text(self, piece: str) -> None:
+        """A piece of what the model says."""
+
+    def reply(self, reply: Reply, usage: Usage) -> None:
+        """A whole reply; `usage` is that of all requests so far."""
+
+    def called(self, call: Call) -> None:
+        """A tool call is about to be carried out."""
+
+    def answered(self, call: Call, text: str, ok: bool) -> None:
+        """It was carried out, or refused."""
+
+    def reset(self, forced: bool) -> None:
+        """The context was cleared."""
+
+    def told(self, text: str) -> None:
+        """The host tells the model something."""
+
+
+class Outcome(NamedTuple):
+    """How a run ended: `done` with what the model says came out, `stuck` with why, or out of `turns`."""
+
+    kind: Literal["done", "stuck", "turns"]
+    text: str
+    turns: int
+    resets: int
+    forced: int
+
+
+class _Stuck(Exception):
+    """The run gets nowhere; `str` is why."""
+
+
+class Conversation:
+    """One run. `system` is the text before all, with the task; after a reset the model sees it, the state, and nothing
+    else. Without a `memory` nothing is ever cleared."""
+
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        *,
+        system: str,
+        task: str,
+        actions: Sequence[Action],
+        memory: Memory | None = None,
+        limits: Limits | None = None,
+        observer: Observer | None = None,
+    ) -> None:
+        self.endpoint, self.memory = endpoint, memory
+        self.limits, self.observer = limits or Limits(), observer or Observer()
+        self._actions = named([*(memory.actions() if memory else ()), *actions])
+        self._system: Message = {"role": "system", "content": wording.with_task(system, task)}
+        self.messages: list[Message] = []
+        self._begin(wording.BEGIN)
+        self._turns = self._over = self._silent = 0
+
+    def _begin(self, text: str) -> None:
+        self.messages = [self._system, {"role": "user", "content": text}]
+
+    def go_on(self) -> None:
+        """Begin from the state on record, as after a reset, where there is one."""
+        state = self.memory.going_on() if self.memory else ""
+        if state:
+            self._begin(state)
+
+    def run(self) -> Outcome:
+        """Run to the end. Raises EndpointFailed where the endpoint was given up; what is on record stays."""
+        try:
+            while self._turns < self.limits.turns:
+                self._turns += 1
+                self._turn()
+        except Finished as finished:
+            return self._outcome("done", str(finished))
+        except _Stuck as stuck:
+            return self._outcome("stuck", str(stuck))
+        return self._outcome("turns", f"{self.limits.turns} turns were not enough")
+
+    def _outcome(self, kind: Literal["done", "stuck", "turns"], text: str) -> Outcome:
+        resets, forced = (self.memory.resets, self.memory.forced) if self.memory else (0, 0)
+        return Outcome(kind, text, self._turns, resets, forced)
+
+    def _turn(self) -> None:
+        reply = self._asked()
+        self.observer.reply(reply, self.endpoint.usage)
+        self.messages.append(_as_message(reply))
+        if reply.calls:
+            self._silent = 0
+            if self._carry_out(reply.calls):
+                return
+        else:
+            self._hear(reply)
+        self._mind_limits(reply)
+
+    def _asked(self) -> Reply:
+        try:
+            return self.request(self.messages)
+        except ContextOverflow:
+            if self.memory is None or len(self.messages) <= 2:  # cleared already, and still too long
+                raise
+        self._clear_by_force()
+        return self.request(self.messages)
+
+    def request(self, messages: Sequence[Message]) -> Reply:
+        """Ask the endpoint."""
+        functions = [action.function() for action in self._actions.values()]
+        return self.endpoint.ask(messages, functions, self.observer.text)
+
+    def _carry_out(self, calls: Sequence[Call]) -> bool:
+        """Do what was called, in order; whether the context was cleared, after which the other calls mean nothing."""
+        for call in calls:
+            self.observer.called(call)
+            answer, ok = carry_out(call, self._actions)
+            self.observer.answered(call, answer, ok)
+            self.messages.append({"role": "tool", "tool_call_id": call.id, "content": answer})
+            if self.memory and self.memory.is_stuck:
+                raise _Stuck("checkpoints in a row that add no fact and finish no todo")
+            cleared = self.memory.cleared() if self.memory else ""
+            if cleared:
+                self._clear(cleared, forced=False)
+                return True
+        return False
+
+    def _hear(self, reply: Reply) -> None:
+        """A reply that calls nothing: the end, or a model that has to be asked to go on."""
+        if _FINAL.search(reply.text):
+            raise Finished(reply.text.strip())
+        self._silent += 1
+        if self._silent == SILENT:
+            raise _Stuck("replies in a row that call no tool and do not say FINAL")
+        self._tell(wording.GO_ON)
+
+    def _tell(self, text: str) -> None:
+        self.observer.told(text)
+        self.messages.append({"role": "user", "content": text})
+
+    def _mind_limits(self, reply: Reply) -> None:
+        if self.memory is None or not self._is_over(reply):
+            return
+        self._over += 1
+        if self._over > PATIENCE:
+            self._clear_by_force()
+        else:
+            self._tell(wording.NOW_RESET if self.memory.is_saved and self._over > 1 else wording.CHECKPOINT_THEN_RESET)
+
+    def _is_over(self, reply: Reply) -> bool:
+        limits = self.limits
+        return (limits.characters is not None and characters(self.messages) > limits.characters) or (
+            limits.tokens is not None and reply.input_tokens + reply.output_tokens > limits.tokens
+        )
+
+    def _clear_by_force(self) -> None:
+        assert self.memory is not None
+        self._clear(self.memory.clear_by_force(), forced=True)
+
+    def _clear(self, text: str, *, forced: bool) -> None:
+        self._over = 0
+        self._begin(text)
+        self.observer.reset(forced)
+
+
+def characters(messages: Sequence[Message]) -> int:
+    """How many characters the messages have: what is said, called and answered."""
+    called = (call["function"] for message in messages for call in message.get("tool_calls") or ())
+    return sum(len(str(message.get("content") or "")) for message in messages) + sum(
+        len(function["name"]) + len(function["arguments"]) for function in called
+    )
+
+
+def _as_message(reply: Reply) -> Message:
+    """The reply as a part of the conversation."""
+    message: Message = {"role": "assistant", "content": reply.text}
+    if reply.calls:
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": _as_json(call.arguments)}}
+            for call in reply.calls
+        ]
+    return message
+
+
+def _as_json(arguments: str) -> str:
+    """The arguments as the model wrote them; where that is no JSON, as text within it: many endpoints refuse a
+    conversation that holds anything else."""
+    try:
+        if isinstance(json.loads(arguments), dict):
+            return arguments
+    except (ValueError, RecursionError):
+        pass
+    return json.dumps({"unreadable": arguments[:1000]}, ensure_ascii=False) if arguments.strip() else "{}"

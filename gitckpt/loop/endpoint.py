@@ -1,0 +1,229 @@
+"""An OpenAI-compatible endpoint, asked with the official client: one request, one reply.
+
+What passes by itself is waited for: a full queue as long as the endpoint says, a dropped connection, a cut stream and a
+fault of the server with a growing pause. Only then it is given up, and what is on record stays there."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import random
+import re
+import time
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gitckpt.errors import GitckptError, UsageError
+from gitckpt.loop.stream import Call, CutStream, Gathering, Reply
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from openai import APIStatusError
+
+    #: A message of a conversation, as the endpoint takes it.
+    Message = dict[str, Any]
+
+__all__ = ["Address", "Call", "ContextOverflow", "Endpoint", "EndpointFailed", "Reply", "Usage"]
+
+#: Seconds that are waited at most between two attempts: of ours, and where the endpoint asks for more.
+LONGEST_WAIT, LONGEST_ASKED_FOR = 60.0, 600.0
+
+#: Statuses that pass by themselves, below 500.
+PASSING = (408, 409, 425, 429)
+
+_TOO_LONG = re.compile(
+    r"context_length|context (length|window|size)|prompt is too long|too many tokens|exceed\w* .*tokens", re.I
+)
+
+
+class EndpointFailed(GitckptError):
+    """The endpoint did not answer, or refused the request."""
+
+    exit_status = 4
+
+
+class ContextOverflow(EndpointFailed):
+    """The messages are longer than the endpoint's model can read."""
+
+
+class Address(NamedTuple):
+    """Where a model is: `base_url` is that of the API, `…/v1`; "" for the client's own default."""
+
+    base_url: str
+    model: str
+    api_key: str
+
+    @classmethod
+    def found(cls, model: str | None, base_url: str | None, environ: Mapping[str, str]) -> Address:
+        """What the command line says, else OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, else BASE_URL, API_KEY and
+        MODEL. Raises UsageError where no endpoint or no model is named."""
+        url = base_url or environ.get("OPENAI_BASE_URL") or environ.get("BASE_URL") or ""
+        key = environ.get("OPENAI_API_KEY") or environ.get("API_KEY") or ""
+        name = model or environ.get("OPENAI_MODEL") or environ.get("MODEL") or ""
+        if not url and not key:
+            raise UsageError("no model endpoint is named", "export OPENAI_BASE_URL=http://localhost:8000/v1")
+        if url and not re.match(r"https?://[^/]", url):
+            raise UsageError(f"{url!r} is no address of an endpoint", "one looks like http://localhost:8000/v1")
+        if not name:
+            raise UsageError("which model?", "--model NAME, or export MODEL=NAME")
+        return cls(url, name, key)
+
+
+class Usage:
+    """What all answered requests came to; `estimated` counts those of which the endpoint reported no tokens."""
+
+    def __init__(self) -> None:
+        self.requests = self.input_tokens = self.output_tokens = self.estimated = 0
+
+    def add(self, reply: Reply, *, estimated: bool) -> None:
+        """Count a reply."""
+        self.requests += 1
+        self.input_tokens += reply.input_tokens
+        self.output_tokens += reply.output_tokens
+        self.estimated += estimated
+
+
+class Endpoint:
+    """One model. `base_url` and `api_key` are those of the environment where none are given; `timeout` is in seconds,
+    for each silence of the endpoint; `first_wait` that of the first pause. `say` is told of each wait.
+
+    Raises UsageError where the client is not installed or no endpoint is named."""
+
+    def __init__(
+        self,
+        model: str,
+        *,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        temperature: float | None = None,
+        timeout: float = 120,
+        attempts: int = 8,
+        first_wait: float = 0.5,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        address = Address.found(model, base_url, os.environ)
+        self.model, self.usage = model, Usage()
+        self._attempts, self._first_wait, self._say = attempts, first_wait, say
+        self._extras: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
+        self._stream_options: dict[str, Any] = {"stream_options": {"include_usage": True}}
+        self._client = _client(address.base_url, api_key or address.api_key or "none", timeout)
+
+    def ask(
+        self,
+        messages: Sequence[Message],
+        functions: Sequence[Message] = (),
+        on_text: Callable[[str], None] | None = None,
+    ) -> Reply:
+        """One reply; `on_text` gets its text as it comes, that of a cut stream too, which is then asked for again.
+
+        Raises ContextOverflow where the messages are too long, EndpointFailed where it was given up."""
+        request = {"model": self.model, "messages": list(messages), "stream": True, **self._extras}
+        if functions:
+            request["tools"] = list(functions)
+        for attempt in range(1, self._attempts + 1):
+            try:
+                return self._asked(request, on_text or (lambda text: None))
+            except _passing_errors() as error:
+                self._wait(error, attempt)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _asked(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
+        gathering = Gathering()
+        with self._client.chat.completions.create(**request, **self._stream_options) as chunks:
+            gathering.take(chunks, on_text)
+        calls = gathering.calls(self.usage.requests)
+        usage = gathering.usage
+        said = gathering.text + "".join(call.name + call.arguments for call in calls)
+        tokens = (
+            (int(usage.prompt_tokens), int(usage.completion_tokens))
+            if usage is not None
+            else (len(json.dumps(request["messages"], ensure_ascii=False)) // 4, len(said) // 4)
+        )
+        reply = Reply(gathering.text, calls, *tokens, gathering.finish)
+        self.usage.add(reply, estimated=usage is None)
+        return reply
+
+    def _wait(self, error: Exception, attempt: int) -> None:
+        """Wait before the next attempt. Raises EndpointFailed where there is to be none."""
+        status = getattr(error, "status_code", 0)
+        if (status and status not in PASSING and status < 500) or _is_too_long(error):
+            if status in (400, 422) and self._stream_options and "stream_options" in str(error):
+                self._stream_options = {}  # an endpoint from before there was such a thing; tokens are estimated
+                return
+            raise _refusal(error, status) from error
+        if attempt == self._attempts:
+            raise EndpointFailed(
+                f"the endpoint was asked {attempt} times in vain: {_told(error)}",
+                "gitckpt resume goes on from the last checkpoint",
+            ) from error
+        pause = _asked_for(error)
+        if pause is None:
+            pause = min(self._first_wait * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.75, 1.25)
+        self._say(f"{_told(error)}; asking again in {pause:.1f} s")
+        time.sleep(pause)
+
+
+def _client(base_url: str, api_key: str, timeout: float) -> Any:
+    try:
+        import openai
+    except ImportError as error:
+        raise UsageError("the client for model endpoints is not installed", "pip install 'gitckpt[run]'") from error
+    # the retries are ours: the client's own tell nobody, and know nothing of a stream that is cut
+    return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=timeout, max_retries=0)
+
+
+def _passing_errors() -> tuple[type[Exception], ...]:
+    """What may pass by itself, or tells that it will not."""
+    import openai
+
+    return openai.APIError, CutStream, json.JSONDecodeError, UnicodeDecodeError
+
+
+def _told(error: Exception) -> str:
+    if isinstance(error, CutStream):
+        return "the reply was cut off"
+    if isinstance(error, ValueError):
+        return "the reply was no JSON"
+    status = getattr(error, "status_code", 0)
+    words = " ".join(str(getattr(error, "message", "") or error).split())[:300]
+    cause = error.__cause__
+    if cause is not None and not status:
+        words += f" ({' '.join(str(cause).split())[:200] or type(cause).__name__})"
+    return f"the endpoint said {status}: {words}" if status else words
+
+
+def _refusal(error: Exception, status: int) -> EndpointFailed:
+    if _is_too_long(error):
+        return ContextOverflow(_told(error), "a smaller --token-limit has it ask for a reset sooner")
+    hints = {
+        401: "is OPENAI_API_KEY the key of this endpoint?",
+        403: "is OPENAI_API_KEY the key of this endpoint?",
+        404: "look at OPENAI_BASE_URL and --model",
+    }
+    return EndpointFailed(_told(error), hints.get(status, "gitckpt resume goes on from the last checkpoint"))
+
+
+def _is_too_long(error: Exception) -> bool:
+    return getattr(error, "status_code", 0) not in (401, 429) and bool(
+        _TOO_LONG.search(f"{getattr(error, 'code', '')} {error}")
+    )
+
+
+def _asked_for(error: Exception) -> float | None:
+    """The seconds that the endpoint asks to wait; None where it does not say."""
+    if not hasattr(error, "response"):
+        return None
+    refusal: APIStatusError = error  # type: ignore[assignment]
+    value = refusal.response.headers.get("retry-after", "").strip()
+    if not value:
+        return None
+    try:
+        seconds = float(value)
+    except ValueError:
+        try:
+            seconds = parsedate_to_datetime(value).timestamp() - time.time()
+        except ValueError:
+            return None
+    return min(max(seconds, 0.0), LONGEST_ASKED_FOR) if math.isfinite(seconds) else None

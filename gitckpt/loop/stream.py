@@ -1,0 +1,99 @@
+"""The pieces of a streamed reply put together.
+
+Endpoints differ: some give a tool call no index or no id, some send its name again with each piece, some send no usage.
+What they have in common is read here, and nothing else is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+
+class Call(NamedTuple):
+    """One tool call; `arguments` is the text that the model wrote, which may be no JSON."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+class Reply(NamedTuple):
+    """One reply of a model. `finish` is the endpoint's own word: `stop`, `tool_calls`, `length`, …
+
+    The numbers of tokens are the endpoint's; a quarter of the characters where it reports none."""
+
+    text: str
+    calls: tuple[Call, ...]
+    input_tokens: int
+    output_tokens: int
+    finish: str
+
+
+class CutStream(Exception):
+    """The stream ended before the reply did."""
+
+
+class Gathering:
+    """A reply while it comes in. `usage` is what the endpoint reports of it, or None."""
+
+    def __init__(self) -> None:
+        self._text: list[str] = []
+        self._calls: list[dict[str, str]] = []
+        self._places: dict[int, dict[str, str]] = {}
+        self._finish = ""
+        self.usage: Any = None
+
+    def take(self, chunks: Iterable[Any], on_text: Callable[[str], None]) -> None:
+        """Take all chunks. Raises CutStream where the last does not end the reply."""
+        for chunk in chunks:
+            self.usage = getattr(chunk, "usage", None) or self.usage
+            for choice in (getattr(chunk, "choices", None) or ())[:1]:
+                self._finish = choice.finish_reason or self._finish
+                self._add(choice.delta, on_text)
+        if not self._finish:
+            raise CutStream
+
+    def _add(self, delta: Any, on_text: Callable[[str], None]) -> None:
+        text = getattr(delta, "content", None)
+        if text:
+            self._text.append(text)
+            on_text(text)
+        for piece in getattr(delta, "tool_calls", None) or ():
+            self._add_call(piece)
+
+    def _add_call(self, piece: Any) -> None:
+        call = self._call_of(piece)
+        call["id"] = call["id"] or piece.id or ""
+        if piece.function is not None:
+            call["name"] = call["name"] or piece.function.name or ""
+            call["arguments"] += piece.function.arguments or ""
+
+    def _call_of(self, piece: Any) -> dict[str, str]:
+        """The call that a piece belongs to. One without a place is a new call where it has an id of its own."""
+        place = piece.index
+        if place is None:
+            is_new = not self._calls or (piece.id and piece.id != self._calls[-1]["id"])
+            place = len(self._calls) if is_new else len(self._calls) - 1
+        if place not in self._places:
+            self._places[place] = {"id": "", "name": "", "arguments": ""}
+            self._calls.append(self._places[place])
+        return self._places[place]
+
+    @property
+    def text(self) -> str:
+        """What the model has said."""
+        return "".join(self._text)
+
+    @property
+    def finish(self) -> str:
+        """Why the reply ended."""
+        return self._finish
+
+    def calls(self, request: int) -> tuple[Call, ...]:
+        """The tool calls in order; one without an id gets one, which no other request has."""
+        return tuple(
+            Call(call["id"] or f"call_{request}_{place}", call["name"], call["arguments"])
+            for place, call in enumerate(self._calls)
+        )
