@@ -34,7 +34,7 @@ ONLY_BY = {
     "rich": {"cli"},
     "git": {"repo", "demo"},
     "subprocess": {"repo", "process"},
-    "pydantic": {"config", "views", "toolbox"},
+    "pydantic": {"config", "views", "toolbox", "loop"},
     "mcp.server": {"mcp"},
     "openai": {"loop"},
 }

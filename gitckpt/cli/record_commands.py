@@ -14,6 +14,7 @@ from gitckpt.cli.options import (
     Freeze,
     Inject,
     Input,
+    Json,
     Language,
     RecordRetry,
     SessionName,
@@ -34,6 +35,7 @@ def add_to(app: typer.Typer) -> None:
     )(wrap)
     app.command(rich_help_panel=PANEL)(record)
     app.command(rich_help_panel=PANEL)(save)
+    app.command(rich_help_panel=PANEL)(run)
 
 
 def demo(
@@ -92,3 +94,39 @@ def save(
     from gitckpt.cli.save import save as command
 
     end(lambda: command(message=message, session=session))
+
+
+def run(
+    task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What the agent is to do.")],
+    model: Annotated[
+        str | None, typer.Option("--model", metavar="NAME", help="The model; OPENAI_MODEL or MODEL if not given.")
+    ] = None,
+    base_url: Annotated[
+        str | None,
+        typer.Option("--base-url", metavar="URL", help="The endpoint; OPENAI_BASE_URL or BASE_URL if not given."),
+    ] = None,
+    char_limit: Annotated[
+        int, typer.Option("--char-limit", metavar="N", min=1, help="Characters of context over which it is cleared.")
+    ] = 24_000,
+    token_limit: Annotated[
+        int | None,
+        typer.Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them."),
+    ] = None,
+    max_turns: Annotated[int, typer.Option("--max-turns", metavar="N", min=1, help="Replies of the model.")] = 40,
+    mcp: Annotated[
+        list[str] | None,
+        typer.Option("--mcp", metavar="CMD", help="Tools of an MCP server, started by CMD; may be given again."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress and no messages.")] = False,
+    json: Json = False,
+) -> None:
+    """Run an agent on an OpenAI-compatible endpoint that saves its state as checkpoints and forgets the rest."""
+    from gitckpt.cli.run import run as command
+
+    end(
+        lambda: command(
+            task, model=model, base_url=base_url, char_limit=char_limit, token_limit=token_limit, max_turns=max_turns,
+            mcp=mcp, quiet=quiet, json=json,
+        ),
+        json=json,
+    )  # fmt: skip

@@ -23,7 +23,7 @@ class UnwritableOutput(GitckptError):
 
 def out(lines: Iterable[str]) -> None:
     """Lines on standard output."""
-    _write(sys.stdout, "".join(f"{line}\n" for line in lines))
+    write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
 def paged(lines: Iterable[str]) -> None:
@@ -80,11 +80,11 @@ def say(text: str) -> None:
     """A message of ours on standard error."""
     from gitckpt.views.text import escape
 
-    _write(sys.stderr, f"gitckpt: {escape(text, multiline=True)}\n")
+    write(sys.stderr, f"gitckpt: {escape(text, multiline=True)}\n")
 
 
-def _write(stream: TextIO | None, text: str) -> None:
-    """Raises UnwritableOutput where the stream takes nothing; a closed one is like /dev/null."""
+def write(stream: TextIO | None, text: str) -> None:
+    """Text on a stream, as it is. Raises UnwritableOutput where it takes nothing; a closed one is like /dev/null."""
     if stream is None or stream.closed:
         return
     try:

@@ -48,6 +48,8 @@ def resume(
     own = begun is not None and was_started_here(reader.repository, begun.commit)
     if own:
         _refuse_a_living_one(session)
+    if not command and agent.get("run"):
+        return _run_again(agent, session, events, own=own, task=task, say=say, quiet=quiet)
     template = command or _recorded_command(agent, events[0].session)
     if not command and not own:
         _ask_about(template, events[0].session)
@@ -66,6 +68,20 @@ def resume(
     return Wrapping(
         filled, say, session=events[0].session, origin=origin, resumed=True, summarize=render.is_terminal(sys.stderr)
     ).run()
+
+
+def _run_again(
+    agent: dict[str, Any], session: Session, events: list[Event], *, own: bool, task: str | None, say: Say, quiet: bool
+) -> int:
+    """A `gitckpt run` goes on from its last state, with the model and the limits that it was called with."""
+    from gitckpt.cli.run import carry_on
+    from gitckpt.loop.running import Setting
+
+    setting = Setting.recorded(agent, str(agent.get("task") or "") if task is None else task, os.environ)
+    if not own:
+        _ask_about(_recorded_command(agent, session.id), session.id)
+    _record_what_is_left(events, say, died=session.unended is not None)
+    return carry_on(setting, session=session.id, quiet=quiet)
 
 
 def _last_begun(events: list[Event]) -> Event | None:

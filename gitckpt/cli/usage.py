@@ -36,6 +36,7 @@ EXAMPLES = {
     "prompt": 'gitckpt prompt --task "move the dates to dayjs" --lang en',
     "context": "gitckpt context --budget 4000",
     "replay": "gitckpt replay transcript.txt --to C6",
+    "run": 'gitckpt run --task "move the dates to dayjs" --model qwen3-8b',
     "resume": 'gitckpt resume -- my-agent "{prompt}"',
     "init": "gitckpt init --agent claude-code --print",
     "mcp": "gitckpt mcp",

@@ -129,6 +129,23 @@ class ContextDocument(Document):
     left_out: list[str]
 
 
+class RunDocument(Document):
+    """`gitckpt run --json`."""
+
+    schema_: Literal["gitckpt.run/1"] = Field(alias="schema")
+    session: str
+    outcome: Literal["done", "stuck", "turns"] = Field(description="Done, as the model says; stuck; or out of turns.")
+    text: str = Field(description="What came out, in the model's words, or why it ended.")
+    turns: int = Field(ge=0)
+    resets: int = Field(ge=0, description="How often the context was cleared.")
+    forced: int = Field(ge=0, description="How often of these by the host.")
+    requests: int = Field(ge=0)
+    input_tokens: int = Field(ge=0, description="Of all requests, those after a reset too.")
+    output_tokens: int = Field(ge=0)
+    estimated: int = Field(ge=0, description="Requests of which the endpoint reported no tokens.")
+    checkpoints: list[str]
+
+
 class ReplayDocument(Document):
     """`gitckpt replay --json`."""
 
@@ -285,6 +302,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.rollback/1": RollbackDocument,
     "gitckpt.diff/1": DiffDocument,
     "gitckpt.context/1": ContextDocument,
+    "gitckpt.run/1": RunDocument,
     "gitckpt.replay/1": ReplayDocument,
     "gitckpt.rollback-target/1": RollbackTargetDocument,
     "gitckpt.findings/1": FindingsDocument,

@@ -1,0 +1,137 @@
+"""Reading and writing files for a model: inside of the work tree, and nothing of git's.
+
+A file is replaced whole: whoever is killed half way leaves the old one or the new one."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from typing import TYPE_CHECKING
+
+from gitckpt.errors import Refused, UsageError
+from gitckpt.loop.actions import Action, action_of
+from gitckpt.loop.arguments import EditArguments, ReadArguments, WriteArguments
+
+if TYPE_CHECKING:
+    from gitckpt.repo.repository import Repository
+
+#: Bytes of a file that is read or edited.
+MOST = 10 * 1024 * 1024
+
+
+class Files:
+    """The files of one work tree."""
+
+    def __init__(self, repository: Repository) -> None:
+        self._top = os.path.realpath(repository.work_tree)
+        self._gits = [os.path.realpath(path) for path in (repository.git_dir, repository.common_dir)]
+        self._private = repository.private_dir
+
+    def actions(self) -> list[Action]:
+        """What a model can do with them."""
+        return [
+            action_of(ReadArguments, "read_file", "Read lines of a text file, each with its number.", self.read),
+            action_of(
+                WriteArguments, "write_file", "Write a file, new or in place of what is there.", self.write,
+                changes_files=True,
+            ),
+            action_of(
+                EditArguments, "edit_file", "Replace a text that stands exactly once in a file.", self.edit,
+                changes_files=True,
+            ),
+        ]  # fmt: skip
+
+    def read(self, call: ReadArguments) -> str:
+        """Some lines of a file, with their numbers."""
+        lines = self._content(self._place(call.path)).decode("utf-8", "replace").splitlines()
+        shown = lines[call.first - 1 : call.first - 1 + call.count]
+        rest = len(lines) - (call.first - 1) - len(shown)
+        numbered = [f"{number:>5}  {line}" for number, line in enumerate(shown, call.first)]
+        more = [f"({rest} more lines)"] if rest > 0 else []
+        return "\n".join([*numbered, *more]) or f"({len(lines)} lines; none of those)"
+
+    def write(self, call: WriteArguments) -> str:
+        """A whole file."""
+        place = self._place(call.path)
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        content = call.content.encode("utf-8", "replace")
+        self._replace(place, content)
+        return f"{call.path} is written: {len(content)} bytes."
+
+    def edit(self, call: EditArguments) -> str:
+        """One text for another, where it stands once."""
+        place = self._place(call.path)
+        content, old = self._content(place), call.old.encode("utf-8", "replace")
+        count = content.count(old)
+        if count != 1:
+            raise Refused(
+                f"nothing was changed: `old` stands {count} times in {call.path}",
+                "give more of the text around it" if count else "read the file, and give the text as it stands there",
+            )
+        self._replace(place, content.replace(old, call.new.encode("utf-8", "replace")))
+        return f"{call.path} is changed."
+
+    def _place(self, path: str) -> bytes:
+        """The file that a path means, no link on the way. Raises Refused for one that is not the model's."""
+        if "\0" in path:
+            raise UsageError("a path has no NUL", "give the path of a file")
+        named = os.path.join(self._top, os.fsencode(path.encode("utf-8", "replace").decode()))
+        place = os.path.realpath(named)
+        if not place.startswith(self._top + b"/"):
+            raise Refused(f"{path!r} is outside of the project", "give a path inside it")
+        parts = [*os.path.normpath(named).lower().split(b"/"), *place.lower().split(b"/")]
+        if b".git" in parts or any(place == git or place.startswith(git + b"/") for git in self._gits):
+            raise Refused(f"{path!r} is git's own", "give a file of the project")
+        return place
+
+    def _content(self, place: bytes) -> bytes:
+        self._refuse_unless_regular(place)
+        descriptor = os.open(place, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read()
+
+    def _refuse_unless_regular(self, place: bytes) -> None:
+        shown = os.fsdecode(place[len(self._top) + 1 :])
+        try:
+            found = os.lstat(place)
+        except FileNotFoundError as error:
+            raise Refused(f"there is no file {shown!r}", "shell can list what there is") from error
+        if not stat.S_ISREG(found.st_mode):
+            raise Refused(f"{shown!r} is no file", "shell can list what there is")
+        if found.st_size > MOST:
+            raise Refused(f"{shown!r} has {found.st_size:,} bytes", "look at a part of it with shell")
+
+    def _replace(self, place: bytes, content: bytes) -> None:
+        if os.path.lexists(place):
+            self._refuse_unless_regular(place)
+        scratch = self._scratch(os.path.dirname(place))
+        try:
+            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC), "wb") as file:
+                file.write(content)
+                os.fchmod(file.fileno(), _mode(place))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(scratch, place)
+        except BaseException:
+            os.unlink(scratch)
+            raise
+
+    def _scratch(self, directory: bytes) -> bytes:
+        """An empty file that can be moved into the directory: in our own place, where no snapshot sees it, unless that
+        is on another disk."""
+        os.makedirs(self._private, exist_ok=True)
+        same = os.stat(self._private).st_dev == os.stat(directory).st_dev
+        descriptor, path = tempfile.mkstemp(prefix=b"write-", dir=self._private if same else directory)
+        os.close(descriptor)
+        return path
+
+
+def _mode(place: bytes) -> int:
+    """The permission bits of the file that is replaced, else those of a new one."""
+    try:
+        return stat.S_IMODE(os.stat(place).st_mode)
+    except FileNotFoundError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

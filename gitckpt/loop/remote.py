@@ -1,0 +1,94 @@
+"""Tools of an MCP server, for a model to call: the server runs in the work tree for as long as the run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from anyio.from_thread import start_blocking_portal
+from mcp.client.session import ClientSession
+from mcp.client.stdio import StdioServerParameters, stdio_client
+
+from gitckpt.errors import Refused, UsageError
+from gitckpt.loop.actions import Action
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
+
+    from anyio.from_thread import BlockingPortal
+    from mcp_types import CallToolResult, Tool
+
+#: Seconds that a server may take to shake hands, and for one call.
+TO_START, TO_ANSWER = 30.0, 120.0
+
+
+@contextmanager
+def remote_actions(command: str, directory: str) -> Iterator[list[Action]]:
+    """One action for each tool of a server while it runs in `directory`; `command` is as a shell would read it.
+
+    Raises UsageError where the server does not start."""
+    server = _server(command, directory)
+    with ExitStack() as open:
+        portal = open.enter_context(start_blocking_portal())
+        try:
+            session = open.enter_context(portal.wrap_async_context_manager(_connected(server)))
+            tools = portal.call(session.list_tools).tools
+        except Exception as error:
+            raise UsageError(
+                f"the MCP server {command!r} did not start: {_innermost(error)}",
+                "run its command by hand; it has to speak MCP on standard input and output",
+            ) from error
+        yield [_action(tool, portal, session) for tool in tools]
+
+
+def _server(command: str, directory: str) -> StdioServerParameters:
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise UsageError(f"--mcp {command!r} is no command: {error}", "quote it as for a shell") from error
+    if not words:
+        raise UsageError("--mcp names no command", "gitckpt run --mcp 'my-server --its-options'")
+    # the SDK hands on no more of the environment than a program needs, and so no key
+    return StdioServerParameters(command=words[0], args=words[1:], cwd=directory)
+
+
+@asynccontextmanager
+async def _connected(server: StdioServerParameters) -> AsyncIterator[ClientSession]:
+    async with stdio_client(server, errlog=sys.stderr) as (read, write), ClientSession(read, write) as session:
+        with anyio.fail_after(TO_START):
+            await session.initialize()
+        yield session
+
+
+def _action(tool: Tool, portal: BlockingPortal, session: ClientSession) -> Action:
+    def run(given: dict[str, Any]) -> str:
+        try:
+            result = portal.call(session.call_tool, tool.name, given, TO_ANSWER)
+        except Exception as error:
+            raise Refused(f"{tool.name} failed: {_innermost(error)}", "try another way") from error
+        return _answer(tool.name, result)
+
+    # endpoints take no other characters in the name of a function
+    name = re.sub(r"[^A-Za-z0-9_-]", "_", tool.name)[:64]
+    return Action(name, tool.description or "", tool.input_schema, run, changes_files=True)
+
+
+def _answer(name: str, result: CallToolResult) -> str:
+    texts = [str(getattr(part, "text", f"({part.type})")) for part in result.content]
+    if not texts and result.structured_content is not None:
+        texts = [json.dumps(result.structured_content, ensure_ascii=False)]
+    if result.is_error:
+        raise Refused("\n".join(texts) or f"{name} failed")
+    return "\n".join(texts) or "(no answer)"
+
+
+def _innermost(error: BaseException) -> str:
+    """What a person can make of an error that came through tasks within tasks."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return " ".join(str(error).split()) or type(error).__name__

@@ -1,0 +1,83 @@
+"""A shell command with a limit on its time and on what is kept of its output; nothing that it starts outlives it."""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import time
+from typing import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: Seconds that a killed tree may take to be gone.
+_PATIENCE = 10.0
+
+
+class Ended(NamedTuple):
+    """How a command ended. `status` is a shell's; `output` is what it wrote on both streams, of which `left_out` bytes
+    of the middle are not there; `timed_out` says that it was killed at its limit."""
+
+    status: int
+    output: bytes
+    left_out: int
+    timed_out: bool
+
+
+def run_kept(command: str, *, cwd: bytes, env: Mapping[str, str], seconds: float, most: int) -> Ended:
+    """Run `sh -c command` in `cwd` with nothing on its standard input, for at most so many seconds; `most` bytes of its
+    output are kept. All that it started is killed when it ends, and when we do."""
+    keeper = subprocess.Popen(
+        # -P: nothing is imported from the work tree
+        [sys.executable, "-P", "-m", "gitckpt.process.keeper", command],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=cwd, env=dict(env),
+        start_new_session=True,
+    )  # fmt: skip
+    assert keeper.stdin and keeper.stdout
+    output = _Bounded(most)
+    try:
+        timed_out = not _read(keeper.stdout.fileno(), output, time.monotonic() + seconds)
+        keeper.stdin.close()
+        if timed_out and not _read(keeper.stdout.fileno(), output, time.monotonic() + _PATIENCE):
+            keeper.kill()
+        return Ended(keeper.wait(), output.kept(), output.left_out, timed_out)
+    finally:
+        keeper.stdin.close()
+        keeper.stdout.close()
+        keeper.wait()
+
+
+def _read(descriptor: int, output: _Bounded, deadline: float) -> bool:
+    """Read to the end; False where the time was up before."""
+    while (left := deadline - time.monotonic()) > 0:
+        if not select.select([descriptor], [], [], left)[0]:
+            return False
+        chunk = os.read(descriptor, 65536)
+        if not chunk:
+            return True
+        output.add(chunk)
+    return False
+
+
+class _Bounded:
+    """The first and the last half of `most` bytes."""
+
+    def __init__(self, most: int) -> None:
+        self._half = most // 2
+        self._head, self._tail, self.left_out = b"", b"", 0
+
+    def add(self, chunk: bytes) -> None:
+        """Take more output."""
+        room = self._half - len(self._head)
+        self._head += chunk[:room]
+        tail = self._tail + chunk[room:]
+        self._tail = tail[-self._half :]
+        self.left_out += len(tail) - len(self._tail)
+
+    def kept(self) -> bytes:
+        """What is kept, with a word in place of what is not."""
+        gap = b"\n... %d bytes left out ...\n" % self.left_out if self.left_out else b""
+        return self._head + gap + self._tail
