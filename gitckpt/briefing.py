@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from gitckpt.protocol.prompt import protocol_prompt
 from gitckpt.repo.reader import Reader
 from gitckpt.trajectory.context import build_context
-from gitckpt.trajectory.events import BLOCK_KINDS
 
 if TYPE_CHECKING:
     from gitckpt.protocol.prompt import Language
@@ -35,12 +34,12 @@ _OWED: Final[dict[Language, str]] = {
 def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Language) -> str:
     """The protocol prompt with the context to go on from. `source` is why the session was opened, as the client calls
     it. Empty where `wrap` has told the agent already. What a run before has done is left out once that has ended."""
-    events = Reader(repository).line()
+    reader = Reader(repository)
+    events = reader.line()
     if wrapped and source not in _GOES_ON and _was_told(events):
         return ""
     goes_on = source in _GOES_ON or (bool(events) and events[-1].kind not in ("end", "final"))
-    told = [event for event in events if event.kind in BLOCK_KINDS] if goes_on else []
-    context = build_context([{"kind": e.kind, "id": e.id, "fields": e.fields} for e in told], BUDGET)
+    context = build_context(reader.entries(events if goes_on else []), BUDGET)
     return protocol_prompt(_TASK[lang], context, lang=lang)
 
 

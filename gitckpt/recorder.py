@@ -13,6 +13,7 @@ from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.paths import data_path
 from gitckpt.trajectory.session import MAIN, Session
 from gitckpt.trajectory.sources import Sources
+from gitckpt.views.mended import mended
 from gitckpt.views.text import count
 
 TYPE_CHECKING = False
@@ -46,9 +47,12 @@ class Account:
     def __init__(self) -> None:
         self.blocks, self.session, self.opened = 0, "", ""
         self.missing: dict[str, str] = {}
+        self._mended: list[str] = []
 
-    def add(self, event: Event) -> None:
+    def add(self, event: Event, block: Block | None = None) -> None:
         self.blocks, self.session = self.blocks + 1, event.session
+        if event.kind == "checkpoint":
+            self._mended += [f"{event.id}: {words}" for words in mended(event, block)]
         for missing in event.missing:
             self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
 
@@ -56,6 +60,11 @@ class Account:
         """A line for each path that is not covered, the first ten by name."""
         lines = [f"not covered: {path}: {reason}" for path, reason in sorted(self.missing.items())]
         return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
+
+    def mended(self) -> list[str]:
+        """A line for each state that could not stay as it was said, the first ten."""
+        more = len(self._mended) - 10
+        return self._mended if more <= 0 else [*self._mended[:10], f"and {more} more"]
 
     def total(self) -> str:
         """How many blocks are on record, and what to do where there are none."""
@@ -125,7 +134,7 @@ class Recorder:
             return self._retry(event, snapshot, session, target)
 
         written = self._written(write)
-        self.account.add(written)
+        self.account.add(written, block)
         return written
 
     def _written(self, write: Callable[[Snapshot, Session], Written]) -> Written:
@@ -214,6 +223,8 @@ class Recorder:
         assert self._session is not None
         event.heard = self.heard
         lines = self._session.lines
+        if event.kind == "checkpoint" and event.fields.get("facts"):
+            self._note_evidence(event, snapshot)
         self.tree.draft(event, snapshot, lines)
         tags = (event.id,) if event.kind == "checkpoint" and event.id else ()
         self.tree.publish(event, snapshot, lines, tags=tags, opened=opened)
@@ -222,6 +233,16 @@ class Recorder:
         if self._sources is not None:
             self._sources.add(event.source)
         return event
+
+    def _note_evidence(self, event: Event, snapshot: Snapshot) -> None:
+        """Put on record what content the sources of the facts point at."""
+        from gitckpt.repo.evidence import evidence, last_with_facts
+
+        assert self._session is not None
+        before = last_with_facts(self._session.on_line(event.line))
+        found = evidence(self.tree.repository, self.tree.raw, snapshot.tree, event, before)
+        if found:
+            event.document["sources"] = found
 
     def _take(self) -> Snapshot:
         return self._around(self.tree.snapshotter.take)

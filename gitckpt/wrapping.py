@@ -277,7 +277,7 @@ class Wrapping:
             )
 
     def _tell_account(self, recorder: Recorder) -> None:
-        for line in recorder.account.uncovered():
+        for line in (*recorder.account.mended(), *recorder.account.uncovered()):
             self._say(line)
         if self._summarize:
             self._say(recorder.account.total())

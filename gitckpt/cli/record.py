@@ -130,7 +130,7 @@ class _Recording:
 
 
 def _account(recorder: Recorder) -> None:
-    for line in recorder.account.uncovered():
+    for line in (*recorder.account.mended(), *recorder.account.uncovered()):
         render.say(line)
     if render.is_terminal(sys.stderr):
         render.say(recorder.account.total())

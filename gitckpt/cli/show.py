@@ -34,9 +34,11 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
 
         render.json(event_json(event, parent=parent, files=files))
         return 0
+    from gitckpt.repo.evidence import stale_facts
     from gitckpt.views.show import show_lines
 
-    render.paged(show_lines(event, parent=parent, files=files, style=render.style()))
+    stale = stale_facts(reader.repository, event)
+    render.paged(show_lines(event, parent=parent, files=files, stale=stale, style=render.style()))
     return 0
 
 

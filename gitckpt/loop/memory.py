@@ -93,4 +93,4 @@ class Memory:
     def going_on(self) -> str:
         """What an agent is given that goes on with a run that has ended or died; "" where no state is on record."""
         event = last_state(self._events())
-        return state_text(event) if event else ""
+        return state_text(self._recorder, event) if event else ""

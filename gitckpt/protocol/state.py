@@ -15,6 +15,9 @@ State = dict[str, Any]
 #: Characters of state after which a checkpoint is a second context, not a state.
 MAX_STATE: Final = 2000
 
+_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_PLACE_IN_FILE: Final = re.compile(r"(?::\d+(?:-\d+)?(?::\d+)?|#L\d+(?:-L?\d+)?)$")
+
 # What a todo may mention of a fact: names and longer words, and in text without blanks two signs in a row.
 _WORDS: Final = re.compile(r"[\w./-]{4,}", re.ASCII)
 _WIDE: Final = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]{2,}")
@@ -41,6 +44,21 @@ def settled(fields: State) -> tuple[State, list[str], list[str]]:
 
 def _is_sourced(fact: dict[str, Any]) -> bool:
     return bool(str(fact.get("source") or "").strip() and str(fact.get("text") or "").strip())
+
+
+def source_path(source: str) -> str:
+    """The path in a source of the form `path:line` (also `path:3-7`, `path:3:7`, `path#L3`, or the path alone); "" for
+    a URL. Whether there is such a file is another question."""
+    text = source.strip().strip("`").strip()
+    if _URL.match(text):
+        return ""
+    return _PLACE_IN_FILE.sub("", text).removeprefix("./")
+
+
+def stale_line(fact: State) -> str:
+    """A fact whose file has changed, in words; as `repo.evidence.stale_facts` gives it."""
+    path = fact["path"] if isinstance(fact["path"], str) else fact["source"]
+    return f"{fact['text']} (source: {fact['source']}): {path} has changed since {fact['since']}"
 
 
 def within_limit(state: State, limit: int = MAX_STATE) -> tuple[State, list[str]]:

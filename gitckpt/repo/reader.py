@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.answers import reads
+from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.repository import discover
 from gitckpt.trajectory.events import BLOCK_KINDS
@@ -75,9 +76,16 @@ class Reader:
         here = current is not None and current[0] == session.id and current[1] in session.lines
         return session.on_line(current[1] if current and here else session.active_line)
 
-    def entries(self) -> list[dict[str, Any]]:
-        """What a context is built from: `{"kind", "id", "fields"}` of the blocks on the line being recorded."""
-        return [{"kind": e.kind, "id": e.id, "fields": e.fields} for e in self.line() if e.kind in BLOCK_KINDS]
+    def entries(self, events: Sequence[Event] | None = None) -> list[dict[str, Any]]:
+        """What a context is built from: `{"kind", "id", "fields"}` of the blocks among the events, by default those on
+        the line being recorded; with `stale`, the facts whose files have changed, at the newest that gives facts."""
+        told = [event for event in (self.line() if events is None else events) if event.kind in BLOCK_KINDS]
+        newest = last_with_facts(told)
+        return [
+            {"kind": event.kind, "id": event.id, "fields": event.fields}
+            | ({"stale": stale_facts(self.repository, event)} if event is newest else {})
+            for event in told
+        ]
 
     def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
         """By commit, what each event changed against the one before it on its line. The first of a session changed

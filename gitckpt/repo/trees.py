@@ -121,6 +121,13 @@ def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
     return None
 
 
+def blobs_at(git: Git, tree: str, paths: Sequence[bytes]) -> dict[bytes, str]:
+    """The object ids of those of the paths that are files in a tree, in hexadecimal."""
+    literal = git.view(GIT_LITERAL_PATHSPECS="1")
+    listed = _listed(literal.run("ls-tree", "-z", "--full-tree", "--end-of-options", tree, "--", *paths))
+    return {path: oid.decode() for _, kind, oid, path in listed if kind == b"blob" and path in paths}
+
+
 def holds_path(git: Git, tree: str, path: bytes) -> bool:
     """Whether a tree has this file or directory."""
     literal = git.view(GIT_LITERAL_PATHSPECS="1")

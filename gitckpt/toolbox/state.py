@@ -6,8 +6,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitckpt.errors import Refused
-from gitckpt.protocol.state import is_progress, more_done
+from gitckpt.protocol.state import is_progress, more_done, stale_line
 from gitckpt.protocol.writer import block_text
+from gitckpt.repo.evidence import stale_facts
+from gitckpt.views.mended import mended
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,23 +35,21 @@ def save_state(recorder: Recorder, before: Sequence[Event], call: CheckpointArgu
     fields = {name: value for name, value in call.model_dump().items() if value}
     event = recorder.checkpoint(fields | {"next": call.todo[0] if call.todo else ""})
     idle = _idle([*_states(before), event.fields])
-    return Saved(event, "\n".join([*_told(event), *_progress_words(idle)]), idle)
+    return Saved(event, "\n".join([*_told(recorder, event), *_progress_words(idle)]), idle)
 
 
-def _told(event: Event) -> list[str]:
-    lines = [f"{event.id} is recorded, with the work tree as it is now.", *mending_lines(event)]
+def _told(recorder: Recorder, event: Event) -> list[str]:
+    lines = [
+        f"{event.id} is recorded, with the work tree as it is now.",
+        *mended(event),
+        *_stale_lines(recorder, event),
+    ]
     return lines + [f"Not covered: {missing['path']}: {missing['reason']}" for missing in event.missing[:20]]
 
 
-def mending_lines(event: Event) -> list[str]:
-    """What was wrong with the state of a checkpoint, and what became of it."""
-    lines = []
-    if event.document.get("moved_to_open"):
-        lines.append(f"Without a source, and so moved to open: {'; '.join(event.document['moved_to_open'])}")
-    if event.document.get("dropped"):
-        left_out = "; ".join(event.document["dropped"])
-        lines.append(f"Over 2,000 characters; left out of the state, and still in git: {left_out}")
-    return lines
+def _stale_lines(recorder: Recorder, event: Event) -> list[str]:
+    stale = stale_facts(recorder.tree.repository, event)
+    return [f"Stale, look again and say it anew: {stale_line(fact)}" for fact in stale]
 
 
 def _states(events: Sequence[Event]) -> list[dict[str, Any]]:
@@ -117,9 +117,10 @@ def clear(recorder: Recorder, events: Sequence[Event], *, forced: bool = False) 
     document: dict[str, Any] = {"state": {"id": saved.id, "fields": dict(saved.fields)}}
     subject = "reset: the context is cleared" + (" by the host" if forced else "")
     event = recorder.note("reset", subject, document | ({"forced": True} if forced else {}))
-    return event, state_text(saved)
+    return event, state_text(recorder, saved)
 
 
-def state_text(saved: Event) -> str:
-    """A state as an agent is given it to go on from."""
-    return f"{block_text('checkpoint', saved.id, saved.fields)}\nName the next step, then take it."
+def state_text(recorder: Recorder, saved: Event) -> str:
+    """A state as an agent is given it to go on from, with a word on each fact whose file has changed."""
+    lines = [block_text("checkpoint", saved.id, saved.fields), *_stale_lines(recorder, saved)]
+    return "\n".join([*lines, "Name the next step, then take it."])

@@ -4,7 +4,8 @@ SUMMARY blocks, then the steps since the last of them, then the latest checkpoin
 text of the protocol itself, as the prompt hands it back to the agent.
 
 An entry is a dict `{"kind", "id", "fields"}`: a block with its canonical id (or None) and its fields as read. Entries
-are those of one line of history, oldest first; kinds that are no block are passed over.
+are those of one line of history, oldest first; kinds that are no block are passed over. The newest that gives facts
+may have `stale`: those whose files have changed, as `repo.evidence.stale_facts` has them.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from gitckpt.protocol.blocks import STATE_FIELDS
+from gitckpt.protocol.state import stale_line
 from gitckpt.protocol.writer import block_text, spans
 
 Entry = dict[str, Any]
@@ -36,16 +38,17 @@ def build_context(entries: list[Entry], budget: int | None = None) -> str:
     What does not fit is left out, the oldest summary first, and named in the first line. The latest checkpoint is never
     left out: if it alone is longer than the budget, the text is longer. Empty where there is nothing to go on from.
     """
-    context = _within(_gathered(entries), budget)
+    stale = "".join(f"\nStale, look again: {stale_line(fact)}\n" for fact in _stale(entries))
+    context = _within(_gathered(entries), None if budget is None else budget - len(stale))
     texts = [_text(piece) for piece in (*context.pieces, *context.latest)]
-    return _note(context.left_out) + "\n".join(texts)
+    return _note(context.left_out) + "\n".join(texts) + stale
 
 
 def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, Any]:
     """The same as plain data, cut in the same way.
 
     `{"schema": "gitckpt.context/1", "summaries": [ENTRY…], "steps": [ENTRY…], "latest": [ENTRY…], "state": {…},
-    "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any checkpoint gave them.
+    "stale": [FACT…], "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any checkpoint gave them.
     """
     context = _within(_gathered(entries), budget)
     checkpoint = next((entry for entry in context.latest if entry["kind"] == "checkpoint"), None)
@@ -56,8 +59,13 @@ def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, A
         "steps": [piece for piece in context.pieces if piece["kind"] != "summary"],
         "latest": list(context.latest),
         "state": {name: state[name] for name in STATE_FIELDS if name in state},
+        "stale": _stale(entries),
         "left_out": list(context.left_out),
     }
+
+
+def _stale(entries: list[Entry]) -> list[dict[str, Any]]:
+    return [fact for entry in entries for fact in entry.get("stale") or ()]
 
 
 def _gathered(entries: list[Entry]) -> _Context:

@@ -79,6 +79,13 @@ def _goes_on(before: Event, event: Event) -> bool:
     return before.kind == "auto" and before.line == event.line and before.commit == event.parent
 
 
+def _is_final(event: Event) -> bool:
+    """Whether the agent has said that all is done: by a FINAL, or to the host that ran it."""
+    if event.kind == "end" and event.subject.startswith("end: done"):
+        return (event.document.get("agent") or {}).get("outcome") == "done"
+    return event.kind == "final"
+
+
 def _few(names: Sequence[str], most: int = 3) -> list[str]:
     return [*names[:most], *([f"{len(names) - most:,} more"] if len(names) > most else [])]
 
@@ -127,7 +134,7 @@ class _Listing:
             yield from (self._margin("") + above for above in gutter.above)
             place = escape(f"{self.line} goes on here, after {self._name(self.chain[-1])}")
             yield self._margin("") + gutter.left + " " + self._fitted(place, _MARGIN + gutter.columns + 1)
-        elif self.chain and all(event.kind != "final" for event in self.chain):
+        elif self.chain and not any(_is_final(event) for event in self.chain):
             yield self.style.yellow(self._fitted("The run ended without FINAL.", 0))
 
     def _row(self, run: Sequence[Event], at: str, gutter: Gutter, before: Event | None) -> str:

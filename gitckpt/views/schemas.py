@@ -126,6 +126,7 @@ class ContextDocument(Document):
     steps: list[dict[str, Any]]
     latest: list[dict[str, Any]]
     state: dict[str, Any]
+    stale: list[dict[str, Any]] = Field(description="Facts whose file has changed: text, source, path, since.")
     left_out: list[str]
 
 

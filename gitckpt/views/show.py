@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.protocol.blocks import REQUIRED, STATE_FIELDS
+from gitckpt.protocol.state import stale_line
 from gitckpt.views.paths import change_lines, missing_lines, path_text
 from gitckpt.views.plan import plan_lines
 from gitckpt.views.row import mark, what
@@ -25,7 +26,7 @@ FIELD_ORDER = (
 
 #: Keys of a document that the header shows, or a section of its own; `flag` sums up what others say.
 _SHOWN = ("gitckpt", "kind", "session", "line", "id", "written", "seq", "at", "phase", "next", "subject", "worktree")
-_SECTIONS = ("fields", "git", "coverage", "agent", "opens", "answers_to", "flag")
+_SECTIONS = ("fields", "git", "coverage", "agent", "opens", "answers_to", "flag", "sources")
 
 _PLAIN_WORDS = {None: "", True: "yes", False: "no"}
 
@@ -39,10 +40,15 @@ def show_lines(
     parent: Event | None = None,
     files: Sequence[Change] = (),
     plan: PlanDocument | None = None,
+    stale: Sequence[Mapping[str, Any]] = (),
     style: Style = PLAIN,
 ) -> list[str]:
-    """The event by sections; `files` is what it changed against `parent`, `plan` what its rollback hint would do."""
+    """The event by sections; `files` is what it changed against `parent`, `plan` what its rollback hint would do,
+    `stale` the facts of it whose files have changed."""
     sections = [_header(event, parent), _fields(event), _consequences(event), _snapshot(event, files, style)]
+    if stale:
+        lines = [style.yellow(escape(stale_line(dict(fact)))) for fact in stale]
+        sections[1] = [*sections[1], ("stale", lines if len(lines) == 1 else [f"- {line}" for line in lines])]
     column = max(width(label) for section in sections for label, _ in section) + 2
     lines = [_title(event, style)]
     for section in filter(None, sections):
