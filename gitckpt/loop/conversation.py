@@ -96,7 +96,9 @@ class Conversation:
         self._system: Message = {"role": "system", "content": wording.with_task(system, task)}
         self.messages: list[Message] = []
         self._begin(wording.BEGIN)
-        self._turns = self._over = self._silent = 0
+        self._turns = self._silent = 0
+        #: Turns over the limit since the model was asked, or has saved; checkpoints before; whether it has saved since.
+        self._over, self._before, self._has_saved = 0, 0, False
 
     def _begin(self, text: str) -> None:
         self.messages = [self._system, {"role": "user", "content": text}]
@@ -124,6 +126,7 @@ class Conversation:
         return Outcome(kind, text, self._turns, resets, forced)
 
     def _turn(self) -> None:
+        checkpoints = self.memory.checkpoints if self.memory else 0
         reply = self._asked()
         self.observer.reply(reply, self.endpoint.usage)
         self.messages.append(_as_message(reply))
@@ -133,7 +136,8 @@ class Conversation:
                 return
         else:
             self._hear(reply)
-        self._mind_limits(reply)
+        if self.memory and self._is_over(reply):
+            self._mind_limits(self.memory, checkpoints)
 
     def _asked(self) -> Reply:
         try:
@@ -141,7 +145,7 @@ class Conversation:
         except ContextOverflow:
             if self.memory is None or len(self.messages) <= 2:  # cleared already, and still too long
                 raise
-        self._clear_by_force()
+        self._clear(self.memory.clear_by_force(behind=True), forced=True)
         return self.request(self.messages)
 
     def request(self, messages: Sequence[Message]) -> Reply:
@@ -177,14 +181,17 @@ class Conversation:
         self.observer.told(text)
         self.messages.append({"role": "user", "content": text})
 
-    def _mind_limits(self, reply: Reply) -> None:
-        if self.memory is None or not self._is_over(reply):
-            return
+    def _mind_limits(self, memory: Memory, checkpoints: int) -> None:
+        """Ask for a checkpoint, then for a reset; after two turns without either the host does it. `checkpoints` is how
+        many there were before this turn."""
+        self._before = self._before if self._over else checkpoints
         self._over += 1
+        if memory.checkpoints > self._before and not self._has_saved:
+            self._has_saved, self._over = True, 1
         if self._over > PATIENCE:
-            self._clear_by_force()
+            self._clear(memory.clear_by_force(behind=not self._has_saved), forced=True)
         else:
-            self._tell(wording.NOW_RESET if self.memory.is_saved and self._over > 1 else wording.CHECKPOINT_THEN_RESET)
+            self._tell(wording.NOW_RESET if self._has_saved else wording.CHECKPOINT_THEN_RESET)
 
     def _is_over(self, reply: Reply) -> bool:
         limits = self.limits
@@ -192,12 +199,8 @@ class Conversation:
             limits.tokens is not None and reply.input_tokens + reply.output_tokens > limits.tokens
         )
 
-    def _clear_by_force(self) -> None:
-        assert self.memory is not None
-        self._clear(self.memory.clear_by_force(), forced=True)
-
     def _clear(self, text: str, *, forced: bool) -> None:
-        self._over = 0
+        self._over, self._has_saved = 0, False
         self._begin(text)
         self.observer.reset(forced)
 

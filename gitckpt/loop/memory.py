@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.loop.actions import action_of
 from gitckpt.loop.wording import NOT_SAVED
 from gitckpt.toolbox.arguments import CheckpointArguments, NoArguments
-from gitckpt.toolbox.state import STUCK, clear, is_saved, last_state, refuse_reset, save_state, state_text
+from gitckpt.toolbox.state import STUCK, clear, last_state, refuse_reset, save_state, state_text
 from gitckpt.toolbox.tools import TOOLS
 
 if TYPE_CHECKING:
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 class Memory:
     """The state of one run, recorded by `recorder` into a session of its own. `task` is the goal until the agent has
-    given one. `resets` counts those of this process, `forced` the ones among them that the host did."""
+    given one. `checkpoints` and `resets` count those of this process, `forced` the resets that the host did."""
 
     def __init__(self, recorder: Recorder, task: str) -> None:
         self._recorder, self._task = recorder, task
-        self.resets = self.forced = 0
+        self.checkpoints = self.resets = self.forced = 0
         self._idle = 0
         self._cleared = ""
 
@@ -47,11 +47,6 @@ class Memory:
         return dict(event.fields) if event else None
 
     @property
-    def is_saved(self) -> bool:
-        """Whether a checkpoint stands since the last reset."""
-        return is_saved(self._events())
-
-    @property
     def is_stuck(self) -> bool:
         """Whether too many checkpoints in a row have brought no progress."""
         return self._idle >= STUCK
@@ -59,6 +54,7 @@ class Memory:
     def _checkpoint(self, call: CheckpointArguments) -> str:
         saved = save_state(self._recorder, self._events(), call)
         self._idle = saved.idle
+        self.checkpoints += 1
         return saved.answer
 
     def _reset(self, call: NoArguments) -> str:
@@ -73,12 +69,12 @@ class Memory:
         text, self._cleared = self._cleared, ""
         return text
 
-    def clear_by_force(self) -> str:
+    def clear_by_force(self, *, behind: bool) -> str:
         """Clear the context though the agent did not: what it knows from then on.
 
-        Where no checkpoint stands since the last reset the host saves the last state, with the files as they are, and
-        says that it may be behind."""
-        if not self.is_saved:
+        Where its state is `behind` what was done the host saves it once more, with the files as they are, and says
+        so."""
+        if behind:
             self._save_last_state()
         _, text = clear(self._recorder, self._events(), forced=True)
         self.resets += 1

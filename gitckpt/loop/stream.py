@@ -5,6 +5,7 @@ What they have in common is read here, and nothing else is asked for."""
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -33,6 +34,13 @@ class Reply(NamedTuple):
 
 class CutStream(Exception):
     """The stream ended before the reply did."""
+
+
+def _is_whole(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 class Gathering:
@@ -71,15 +79,23 @@ class Gathering:
             call["arguments"] += piece.function.arguments or ""
 
     def _call_of(self, piece: Any) -> dict[str, str]:
-        """The call that a piece belongs to. One without a place is a new call where it has an id of its own."""
+        """The call that a piece belongs to."""
         place = piece.index
         if place is None:
-            is_new = not self._calls or (piece.id and piece.id != self._calls[-1]["id"])
-            place = len(self._calls) if is_new else len(self._calls) - 1
+            place = len(self._calls) if self._begins(piece) else len(self._calls) - 1
         if place not in self._places:
             self._places[place] = {"id": "", "name": "", "arguments": ""}
             self._calls.append(self._places[place])
         return self._places[place]
+
+    def _begins(self, piece: Any) -> bool:
+        """Whether a piece without a place begins a call: it has an id of its own, or a name where the last call is
+        whole."""
+        if not self._calls:
+            return True
+        last = self._calls[-1]
+        is_named = piece.function is not None and piece.function.name
+        return bool(piece.id and piece.id != last["id"]) or bool(is_named and _is_whole(last["arguments"]))
 
     @property
     def text(self) -> str:

@@ -89,11 +89,11 @@ def _kill_all(shell: int) -> None:
         _reaped(0)
         table = process_table()
         # without a subreaper an orphan is found by the session that the shell leads
-        left = {row.pid for row in descendants(table, os.getpid()) if not row.is_dead}
-        left |= {row.pid for row in table.values() if row.group == shell and not row.is_dead}
+        led = [row for row in table.values() if row.group == shell]
+        left = [row.pid for row in (*descendants(table, os.getpid()), *led) if not row.is_dead]
         if not left:
             return
-        send(left, signal.SIGKILL)
+        send(left, signal.SIGKILL)  # parents first, who can then neither start another nor tell of it
         select.select([], [], [], _MOMENT)
 
 

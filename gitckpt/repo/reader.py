@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.answers import reads
-from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.repository import discover
 from gitckpt.trajectory.events import BLOCK_KINDS
@@ -79,6 +78,8 @@ class Reader:
     def entries(self, events: Sequence[Event] | None = None) -> list[dict[str, Any]]:
         """What a context is built from: `{"kind", "id", "fields"}` of the blocks among the events, by default those on
         the line being recorded; with `stale`, the facts whose files have changed, at the newest that gives facts."""
+        from gitckpt.repo.evidence import last_with_facts, stale_facts
+
         told = [event for event in (self.line() if events is None else events) if event.kind in BLOCK_KINDS]
         newest = last_with_facts(told)
         return [

@@ -85,11 +85,6 @@ def last_state(events: Sequence[Event]) -> Event | None:
     return next((event for event in reversed(events) if _has_state(event)), None)
 
 
-def is_saved(events: Sequence[Event]) -> bool:
-    """Whether there is such a checkpoint since the last reset."""
-    return last_state(events[_place_of_reset(events) + 1 :]) is not None
-
-
 def _place_of_reset(events: Sequence[Event]) -> int:
     return max((place for place, event in enumerate(events) if event.kind == "reset"), default=-1)
 

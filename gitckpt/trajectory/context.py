@@ -48,7 +48,8 @@ def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, A
     """The same as plain data, cut in the same way.
 
     `{"schema": "gitckpt.context/1", "summaries": [ENTRY…], "steps": [ENTRY…], "latest": [ENTRY…], "state": {…},
-    "stale": [FACT…], "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any checkpoint gave them.
+    "stale": [FACT…], "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any
+    checkpoint gave them.
     """
     context = _within(_gathered(entries), budget)
     checkpoint = next((entry for entry in context.latest if entry["kind"] == "checkpoint"), None)
