@@ -31,6 +31,7 @@ def load_everything() -> None:
     for module in pkgutil.walk_packages(gitckpt.__path__, "gitckpt."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
+    import_module("openai.resources.chat")  # dear, and imported where it is needed
 
 
 def drop_capabilities() -> None:

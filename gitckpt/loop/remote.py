@@ -33,17 +33,26 @@ def remote_actions(command: str, directory: str) -> Iterator[list[Action]]:
 
     Raises UsageError where the server does not start."""
     server = _server(command, directory)
-    with ExitStack() as open:
+    open = ExitStack()
+    try:
         portal = open.enter_context(start_blocking_portal())
-        try:
-            session = open.enter_context(portal.wrap_async_context_manager(_connected(server)))
-            tools = portal.call(session.list_tools).tools
-        except Exception as error:
-            raise UsageError(
-                f"the MCP server {command!r} did not start: {_innermost(error)}",
-                "run its command by hand; it has to speak MCP on standard input and output",
-            ) from error
+        session, tools = _begin(open, portal, server, command)
         yield [_action(tool, portal, session) for tool in tools]
+    finally:
+        open.close()  # which hands on no error of ours: the tasks would wrap it
+
+
+def _begin(
+    open: ExitStack, portal: BlockingPortal, server: StdioServerParameters, command: str
+) -> tuple[ClientSession, list[Tool]]:
+    try:
+        session = open.enter_context(portal.wrap_async_context_manager(_connected(server)))
+        return session, portal.call(session.list_tools).tools
+    except Exception as error:
+        raise UsageError(
+            f"the MCP server {command!r} did not start: {_innermost(error)}",
+            "run its command by hand; it has to speak MCP on standard input and output",
+        ) from error
 
 
 def _server(command: str, directory: str) -> StdioServerParameters:
