@@ -47,6 +47,23 @@ def test_a_state_over_the_limit_is_cut_and_says_so() -> None:
     assert Reader().find("C1").event.fields["done"] == ["y" * 700]
 
 
+def test_what_a_state_leaves_out_is_on_record_whole() -> None:
+    call_tool("checkpoint", state(done=["x" * 1500, "y" * 700], facts=[{"text": "a guess"}]))
+    document = Reader().find("C1").event.document
+    assert (document["dropped"], document["moved_to_open"]) == (["done: " + "x" * 1500], ["a guess"])
+
+
+def test_a_stale_fact_is_told_with_the_next_checkpoint_and_after_a_reset(project: Project) -> None:
+    told = "look again and say it anew: moment is used (source: src/app.py:1): src/app.py has changed since C1"
+    assert told not in call_tool("checkpoint", state())
+    project.write("src/app.py", "import dayjs\n")
+    assert told in call_tool("checkpoint", state(done=["looked", "edited"]))
+    assert told in call_tool("reset", {})
+    assert "src/app.py has changed since C1" in call_tool("context", {})
+    anew = state(facts=[{"text": "dayjs is used", "source": "src/app.py:1"}], done=["looked", "edited", "again"])
+    assert "Stale" not in call_tool("checkpoint", anew)
+
+
 def test_no_progress_is_told_and_three_in_a_row_are_stuck() -> None:
     answers = [call_tool("checkpoint", state()) for _ in range(4)]
     assert ["No progress" in answer for answer in answers] == [False, True, True, True]
