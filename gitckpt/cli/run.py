@@ -14,6 +14,7 @@ from gitckpt.views.text import count, escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gitckpt.loop.endpoint import Usage
@@ -48,7 +49,7 @@ def carry_on(setting: Setting, *, session: str | None = None, quiet: bool = Fals
     """Run to the end; in `session`, from its last state on."""
     from gitckpt.loop.running import run as begin
 
-    say = (lambda text: None) if quiet else render.say
+    say = (lambda text: None) if quiet else _say
     observer = Observer() if quiet else Progress(setting.limits)
     ran = begin(setting, say, observer, session=session)
     if json:
@@ -100,7 +101,20 @@ class Progress(Observer):
         self._write(f"gitckpt: {text}\n")
 
     def _write(self, text: str) -> None:
-        render.write(sys.stderr, text)
+        _while_watched(lambda: render.write(sys.stderr, text))
+
+
+def _say(text: str) -> None:
+    _while_watched(lambda: render.say(text))
+
+
+def _while_watched(tell: Callable[[], None]) -> None:
+    """Tell it, unless whoever watched has left: the run goes on."""
+    try:
+        tell()
+    except (BrokenPipeError, render.UnwritableOutput):
+        # what is buffered still would fail once more when the interpreter ends, and change the exit status
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 
 def _one_line(text: str) -> str:

@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitckpt.errors import GitckptError, UsageError
+from gitckpt.loop.stream import sound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,6 +80,7 @@ def carry_out(call: Call, actions: dict[str, Action]) -> tuple[str, bool]:
 def _object(call: Call) -> dict[str, Any]:
     try:
         given = json.loads(call.arguments or "{}", strict=False)
+        given = json.loads(sound(json.dumps(given, ensure_ascii=False)))
     except (ValueError, RecursionError) as error:
         wrong = f"the arguments of {call.name} are no JSON ({error})"
         raise UsageError(wrong, "nothing was done; write them again, as one JSON object") from error
@@ -89,8 +91,8 @@ def _object(call: Call) -> dict[str, Any]:
 
 def bounded(text: str, most: int = MOST_ANSWERED) -> str:
     """The text with its middle left out where it is longer than `most` characters, and valid Unicode."""
-    sound = text.encode("utf-8", "replace").decode()
-    if len(sound) <= most:
-        return sound
+    text = sound(text)
+    if len(text) <= most:
+        return text
     half = most // 2
-    return f"{sound[:half]}\n… {len(sound) - 2 * half:,} characters left out …\n{sound[-half:]}"
+    return f"{text[:half]}\n… {len(text) - 2 * half:,} characters left out …\n{text[-half:]}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from gitckpt.errors import UsageError
 from gitckpt.loop.actions import MOST_ANSWERED, Action, action_of
 from gitckpt.loop.arguments import ShellArguments
 from gitckpt.process.command import agent_environment
@@ -21,6 +22,8 @@ def shell_action(repository: Repository) -> Action:
     """The shell of one work tree."""
 
     def run(call: ShellArguments) -> str:
+        if "\0" in call.command:
+            raise UsageError("a command line has no NUL", "write it without")
         environment = {k: v for k, v in agent_environment(os.environ).items() if k not in SECRETS}
         ended = run_kept(
             call.command, cwd=repository.work_tree, env=environment, seconds=call.seconds, most=MOST_ANSWERED

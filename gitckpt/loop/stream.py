@@ -36,6 +36,11 @@ class CutStream(Exception):
     """The stream ended before the reply did."""
 
 
+def sound(text: str) -> str:
+    """The text with each half of a character, which JSON can hold and UTF-8 cannot, as a question mark."""
+    return text.encode("utf-8", "replace").decode()
+
+
 def _is_whole(arguments: str) -> bool:
     try:
         return isinstance(json.loads(arguments), dict)
@@ -100,7 +105,7 @@ class Gathering:
     @property
     def text(self) -> str:
         """What the model has said."""
-        return "".join(self._text)
+        return sound("".join(self._text))
 
     @property
     def finish(self) -> str:
@@ -110,6 +115,6 @@ class Gathering:
     def calls(self, request: int) -> tuple[Call, ...]:
         """The tool calls in order; one without an id gets one, which no other request has."""
         return tuple(
-            Call(call["id"] or f"call_{request}_{place}", call["name"], call["arguments"])
+            Call(call["id"] or f"call_{request}_{place}", sound(call["name"]), sound(call["arguments"]))
             for place, call in enumerate(self._calls)
         )

@@ -255,6 +255,18 @@ def test_ctrl_c_leaves_the_end_on_record(place: Place) -> None:
     assert place.json("log")["events"][-1]["agent"]["outcome"] == "interrupted"
 
 
+def test_a_run_goes_on_though_nobody_watches_any_more(place: Place) -> None:
+    with Scripted([refuse(429, retry_after="0"), *WORK]) as server:
+        env = place.env | {"OPENAI_BASE_URL": server.url}
+        command = [sys.executable, "-m", "gitckpt", "run", "--task", TASK, "--model", "m"]
+        reader, writer = os.pipe()
+        os.close(reader)
+        process = subprocess.run(command, cwd=place.path, env=env, stderr=writer, capture_output=False, timeout=HANG)
+        os.close(writer)
+    assert process.returncode == 0
+    assert place.ids() == ["start", "C1", "reset", "end"]
+
+
 def test_nothing_of_the_model_reaches_the_terminal_as_it_is(place: Place) -> None:
     with Scripted([say("FINAL: \x1b]0;title\x07 \u202edone")]) as server:
         place.env |= {"OPENAI_BASE_URL": server.url}

@@ -262,6 +262,15 @@ def test_a_call_that_makes_no_sense_is_told_and_loses_nothing(project: Project, 
     assert played.story == ["start"]
 
 
+@pytest.mark.parametrize("odd", ["half \\ud800 of a character", "a \\u0000 in it", "\\u202e\\u001b[2J"])
+def test_odd_characters_come_through_as_far_as_they_can(project: Project, odd: str) -> None:
+    state = f'{{"goal": "{odd}", "facts": [], "done": ["{odd}"], "todo": ["{odd}"]}}'
+    script = [call("look", f'{{"at": "{odd}"}}'), call("checkpoint", state), RESET, say(json.loads(f'"FINAL {odd}"'))]
+    played = play(project, script)
+    assert (played.outcome.kind, played.story) == ("done", ["start", "C1", "reset"])
+    assert len(played.server.bodies) == 4
+
+
 def test_several_calls_in_one_reply_are_done_in_order_and_none_after_a_reset(project: Project) -> None:
     script = [
         calls(call("look", at="one"), call("look", at="two")),

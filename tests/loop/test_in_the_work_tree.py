@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -12,10 +13,11 @@ import pytest
 from project import Project
 
 from gitckpt.errors import GitckptError, Refused
-from gitckpt.loop.actions import MOST_ANSWERED, Action, bounded
+from gitckpt.loop.actions import MOST_ANSWERED, Action, bounded, carry_out
 from gitckpt.loop.files import Files
 from gitckpt.loop.remote import remote_actions
 from gitckpt.loop.shell import shell_action
+from gitckpt.loop.stream import Call
 from gitckpt.process.tree import command_line, process_table
 
 
@@ -98,6 +100,13 @@ def test_a_command_from_below_does_not_import_from_the_work_tree(project: Projec
     project.write("ctypes.py", "raise SystemExit('mine')\n")
     project.write("gitckpt/__init__.py", "raise SystemExit('mine')\n")
     assert act("shell", command="echo fine") == "fine\n(exit status 0)"
+
+
+@pytest.mark.parametrize("command", ["a\0b", "x" * 300_000])
+def test_a_command_that_cannot_be_started_is_told(project: Project, command: str) -> None:
+    actions = {"shell": shell_action(project.repository())}
+    answer, ok = carry_out(Call("1", "shell", json.dumps({"command": command})), actions)
+    assert (answer.startswith("error: "), ok) == (True, False)
 
 
 def test_long_output_is_cut_in_the_middle(act: Any) -> None:
