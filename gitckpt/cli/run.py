@@ -54,7 +54,7 @@ def carry_on(setting: Setting, *, session: str | None = None, quiet: bool = Fals
     ran = begin(setting, say, observer, session=session)
     if json:
         render.json(_document(ran))
-    else:
+    elif ran.outcome.kind == "done":
         render.out([render.shown(ran.outcome.text)])
     say(_account(ran))
     return STATUSES[ran.outcome.kind]

@@ -29,6 +29,9 @@ SILENT = 3
 
 _FINAL = re.compile(r"^[\W_]*FINAL\b", re.MULTILINE)
 
+#: What a model says to itself, where its endpoint does not keep that apart.
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+
 
 class Limits(NamedTuple):
     """Replies of the model at most; characters of all messages, and tokens as the endpoint counts them, over which the
@@ -170,8 +173,9 @@ class Conversation:
 
     def _hear(self, reply: Reply) -> None:
         """A reply that calls nothing: the end, or a model that has to be asked to go on."""
-        if _FINAL.search(reply.text):
-            raise Finished(reply.text.strip())
+        said = _THOUGHT.sub("", reply.text).strip()
+        if _FINAL.search(said):
+            raise Finished(said)
         self._silent += 1
         if self._silent == SILENT:
             raise _Stuck("replies in a row that call no tool and do not say FINAL")

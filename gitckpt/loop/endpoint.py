@@ -30,6 +30,9 @@ __all__ = ["Address", "Call", "ContextOverflow", "Endpoint", "EndpointFailed", "
 #: Seconds that are waited at most between two attempts: of ours, and where the endpoint asks for more.
 LONGEST_WAIT, LONGEST_ASKED_FOR = 60.0, 600.0
 
+#: Seconds until a connection has to stand. What a model on slow hardware takes to read a long context is another thing.
+TO_CONNECT = 15.0
+
 #: Statuses that pass by themselves, below 500.
 PASSING = (408, 409, 425, 429)
 
@@ -98,7 +101,7 @@ class Endpoint:
         base_url: str | None = None,
         api_key: str | None = None,
         temperature: float | None = None,
-        timeout: float = 120,
+        timeout: float = 600,
         attempts: int = 8,
         first_wait: float = 0.5,
         say: Callable[[str], None] = lambda text: None,
@@ -108,7 +111,8 @@ class Endpoint:
         self._attempts, self._first_wait, self._say = attempts, first_wait, say
         self._extras: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
         self._stream_options: dict[str, Any] = {"stream_options": {"include_usage": True}}
-        self._client = _client(address.base_url, api_key or address.api_key or "none", timeout)
+        self._key = api_key or address.api_key or "none"
+        self._client = _client(address.base_url, self._key, timeout)
 
     def ask(
         self,
@@ -147,21 +151,21 @@ class Endpoint:
 
     def _wait(self, error: Exception, attempt: int) -> None:
         """Wait before the next attempt. Raises EndpointFailed where there is to be none."""
-        status = getattr(error, "status_code", 0)
+        status, told = getattr(error, "status_code", 0), _told(error, self._key)
         if (status and status not in PASSING and status < 500) or _is_too_long(error):
             if status in (400, 422) and self._stream_options and "stream_options" in str(error):
                 self._stream_options = {}  # an endpoint from before there was such a thing; tokens are estimated
                 return
-            raise _refusal(error, status) from error
+            raise _refusal(error, told) from error
         if attempt == self._attempts:
             raise EndpointFailed(
-                f"the endpoint was asked {attempt} times in vain: {_told(error)}",
+                f"the endpoint was asked {attempt} times in vain: {told}",
                 "gitckpt resume goes on from the last checkpoint",
             ) from error
         pause = _asked_for(error)
         if pause is None:
             pause = min(self._first_wait * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.75, 1.25)
-        self._say(f"{_told(error)}; asking again in {pause:.1f} s")
+        self._say(f"{told}; asking again in {pause:.1f} s")
         time.sleep(pause)
 
 
@@ -170,8 +174,9 @@ def _client(base_url: str, api_key: str, timeout: float) -> Any:
         import openai
     except ImportError as error:
         raise UsageError("the client for model endpoints is not installed", "pip install 'gitckpt[run]'") from error
+    patience = openai.Timeout(timeout, connect=min(timeout, TO_CONNECT))
     # the retries are ours: the client's own tell nobody, and know nothing of a stream that is cut
-    return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=timeout, max_retries=0)
+    return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=patience, max_retries=0)
 
 
 def _passing_errors() -> tuple[type[Exception], ...]:
@@ -181,7 +186,8 @@ def _passing_errors() -> tuple[type[Exception], ...]:
     return openai.APIError, CutStream, json.JSONDecodeError, UnicodeDecodeError
 
 
-def _told(error: Exception) -> str:
+def _told(error: Exception, key: str) -> str:
+    """An error in words; `key` does not stand in them, which some endpoints repeat."""
     if isinstance(error, CutStream):
         return "the reply was cut off"
     if isinstance(error, ValueError):
@@ -191,18 +197,20 @@ def _told(error: Exception) -> str:
     cause = error.__cause__
     if cause is not None and not status:
         words += f" ({' '.join(str(cause).split())[:200] or type(cause).__name__})"
+    words = words.replace(key, "…") if len(key) > 4 else words
     return f"the endpoint said {status}: {words}" if status else words
 
 
-def _refusal(error: Exception, status: int) -> EndpointFailed:
+def _refusal(error: Exception, told: str) -> EndpointFailed:
     if _is_too_long(error):
-        return ContextOverflow(_told(error), "a smaller --token-limit has it ask for a reset sooner")
+        return ContextOverflow(told, "a smaller --token-limit has it ask for a reset sooner")
     hints = {
         401: "is OPENAI_API_KEY the key of this endpoint?",
         403: "is OPENAI_API_KEY the key of this endpoint?",
         404: "look at OPENAI_BASE_URL and --model",
     }
-    return EndpointFailed(_told(error), hints.get(status, "gitckpt resume goes on from the last checkpoint"))
+    status = getattr(error, "status_code", 0)
+    return EndpointFailed(told, hints.get(status, "gitckpt resume goes on from the last checkpoint"))
 
 
 def _is_too_long(error: Exception) -> bool:

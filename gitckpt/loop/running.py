@@ -16,7 +16,8 @@ from gitckpt.loop.endpoint import Address, Endpoint, Usage
 from gitckpt.loop.files import Files
 from gitckpt.loop.memory import Memory
 from gitckpt.loop.shell import shell_action
-from gitckpt.loop.wording import rules
+from gitckpt.loop.wording import rules, with_task
+from gitckpt.protocol.state import MAX_STATE
 from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.repository import discover
 from gitckpt.repo.started import note_started
@@ -97,6 +98,7 @@ def run(
             endpoint, system=rules(), task=setting.task, actions=_recorded(actions, recorder), memory=memory,
             limits=setting.limits, observer=observer,
         )  # fmt: skip
+        _tell_narrowness(setting, say)
         _record_start(recorder, setting, resumed=session is not None)
         if session is not None:
             conversation.go_on()
@@ -104,6 +106,12 @@ def run(
             outcome = conversation.run()
             _record_end(recorder, conversation, outcome.kind, STATUSES[outcome.kind], outcome.text)
         return Ran(outcome, recorder.open(), endpoint.usage)
+
+
+def _tell_narrowness(setting: Setting, say: Callable[[str], None]) -> None:
+    limit, least = setting.limits.characters, len(with_task(rules(), setting.task)) + MAX_STATE
+    if limit is not None and limit < least:
+        say(f"the task and a full state alone have {least:,} characters: --char-limit {limit} leaves no room for work")
 
 
 def _remote(setting: Setting, tree: WorkTree, open: ExitStack) -> list[Action]:

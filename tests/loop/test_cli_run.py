@@ -51,9 +51,11 @@ def test_a_run_from_start_to_end(place: Place) -> None:
 
 
 def test_the_key_is_stored_nowhere(place: Place) -> None:
-    with Scripted([call("shell", command="env"), *WORK]) as server:
+    with Scripted([call("shell", command="env"), *WORK, refuse(401, f"{KEY} is no key of ours")]) as server:
         secret = server.url.replace("http://", "http://user:hidden-password@")
         assert run(place, server, "--base-url", secret).status == 0
+        refused = run(place, server)
+        assert (refused.status, KEY in refused.err) == (4, False)
     assert server.keys and "hidden-password" not in str(server.bodies)
     assert KEY not in str(server.bodies)
     objects = place.git("cat-file", "--batch-all-objects", "--batch-check=%(objectname)").split()

@@ -297,6 +297,11 @@ def test_the_end_in_the_models_words(project: Project, text: str) -> None:
     assert play(project, [say(text)]).outcome == Outcome("done", text, 1, 0, 0)
 
 
+def test_what_a_model_says_to_itself_is_no_end(project: Project) -> None:
+    played = play(project, [say("<think>\nFINAL comes later\n</think>I look."), say("<think>so\n</think>\nFINAL: 3")])
+    assert (played.outcome.text, played.outcome.turns) == ("FINAL: 3", 2)
+
+
 def test_an_action_may_end_the_run(project: Project) -> None:
     assert play(project, [call("submit", answer=42)]).outcome == Outcome("done", "submitted 42", 1, 0, 0)
 

@@ -117,32 +117,38 @@ def test_long_output_is_cut_in_the_middle(act: Any) -> None:
     assert bounded("x" * 100, 10) == "xxxxx\n… 90 characters left out …\nxxxxx"
 
 
-def sleepers(seconds: str) -> list[str]:
-    return [line for pid in process_table() if (line := command_line(pid)) == f"sleep {seconds}"]
+#: How long the sleepers of this process sleep: what tells them from others.
+SECONDS = f"71171.{os.getpid()}"
+
+
+def sleepers() -> list[str]:
+    return [line for pid in process_table() if (line := command_line(pid)) == f"sleep {SECONDS}"]
 
 
 @pytest.mark.parametrize(
-    "command", ["sleep 71171", "sleep 71171 & sleep 71171", "(setsid sleep 71171 &) ; trap '' TERM; sleep 71171"]
+    "command", ["sleep {}", "sleep {0} & sleep {0}", "(setsid sleep {0} &) ; trap '' TERM; sleep {0}"]
 )
 def test_at_its_limit_all_that_a_command_has_started_is_killed(act: Any, command: str) -> None:
-    assert act("shell", command=command, seconds=1) == "(killed after 1 s, with all that it had started)"
-    assert sleepers("71171") == []
+    assert (
+        act("shell", command=command.format(SECONDS), seconds=1) == "(killed after 1 s, with all that it had started)"
+    )
+    assert sleepers() == []
 
 
 def test_what_a_command_leaves_behind_ends_with_it(act: Any) -> None:
-    assert act("shell", command="(setsid sleep 71172 >/dev/null 2>&1 &) ; echo ok") == "ok\n(exit status 0)"
-    assert sleepers("71172") == []
+    assert act("shell", command=f"(setsid sleep {SECONDS} >/dev/null 2>&1 &) ; echo ok") == "ok\n(exit status 0)"
+    assert sleepers() == []
 
 
 def test_nothing_goes_on_when_gitckpt_is_killed(project: Project) -> None:
     pid = os.fork()
     if pid == 0:
-        shell_action(project.repository()).run({"command": "(setsid sleep 71173 &) ; sleep 71173"})
+        shell_action(project.repository()).run({"command": f"(setsid sleep {SECONDS} &) ; sleep {SECONDS}"})
         os._exit(0)
-    until(lambda: len(sleepers("71173")) == 2)
+    until(lambda: len(sleepers()) == 2)
     os.kill(pid, 9)
     os.waitpid(pid, 0)
-    until(lambda: sleepers("71173") == [])
+    until(lambda: sleepers() == [])
 
 
 def until(holds: Any) -> None:
