@@ -84,6 +84,8 @@ def _object(call: Call) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         wrong = f"the arguments of {call.name} are no JSON ({error})"
         raise UsageError(wrong, "nothing was done; write them again, as one JSON object") from error
+    if given is None:  # as some models call what takes no arguments
+        return {}
     if not isinstance(given, dict):
         raise UsageError(f"the arguments of {call.name} are no JSON object", "nothing was done; write them again")
     return given

@@ -116,7 +116,7 @@ def test_a_reset_without_a_checkpoint_is_refused_with_the_reason(project: Projec
 
 
 def test_a_second_reset_with_no_more_done_is_refused(project: Project) -> None:
-    script = [save(["a"]), RESET, save(["a"], facts=NEW), RESET, save(["a", "b"]), RESET, FINAL]
+    script = [save(["a"]), call("reset", "null"), save(["a"], facts=NEW), RESET, save(["a", "b"]), RESET, FINAL]
     played = play(project, script)
     assert answers(played.requests()[4])[-1].startswith(
         "error: reset is refused: nothing more is done than at the last"
