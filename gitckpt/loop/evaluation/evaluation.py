@@ -1,0 +1,77 @@
+"""An evaluation: which runs there are to be, and running those that have not been."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit, urlunsplit
+
+from gitckpt.loop.evaluation.tasks import all_tasks, digest
+from gitckpt.loop.evaluation.trial import ARMS, QUESTION, Trial, run_trial, system_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gitckpt.loop.conversation import Limits
+    from gitckpt.loop.evaluation.results import Results
+    from gitckpt.loop.evaluation.tasks import Task
+    from gitckpt.loop.evaluation.trial import Setup
+
+
+def trials_of(tasks: Sequence[Task], arms: Sequence[str], repeats: int) -> list[Trial]:
+    """All runs, in such an order that an interrupted evaluation has both arms of what it has."""
+    return [Trial(task, arm, repeat) for repeat in range(1, repeats + 1) for task in tasks for arm in arms]
+
+
+def settings_of(
+    model: str, base_url: str, limits: Limits, *, window: int | None, temperature: float | None
+) -> dict[str, Any]:
+    """What makes results comparable: results of other settings are kept apart. No key and no password is in it."""
+    return {
+        "schema": "gitckpt.eval-settings/1", "model": model, "base_url": _without_user(base_url),
+        "temperature": temperature, "max_turns": limits.turns, "char_limit": limits.characters,
+        "token_limit": limits.tokens, "context_window": window,
+        "tasks": digest(all_tasks()), "wording": _wording(),
+    }  # fmt: skip
+
+
+def _without_user(url: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path.rstrip("/"), "", ""))
+
+
+def _wording() -> str:
+    """What tells what the model reads in both arms, apart from the tasks, from any other wording."""
+    told = json.dumps([*map(system_text, ARMS), QUESTION])
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+def evaluate(
+    trials: Sequence[Trial],
+    results: Results,
+    setup: Setup,
+    progress: Callable[[int, int], None],
+    say: Callable[[str], None],
+) -> None:
+    """Run the trials that `results` does not have. `progress` is told how many of all are done, `say` how each went.
+
+    Raises EndpointFailed where the endpoint was given up; what was run until then is on record."""
+    for done, trial in enumerate(trials):
+        progress(done, len(trials))
+        if not results.has(trial):
+            record = run_trial(trial, results.place(trial), setup)
+            results.add(record)
+            say(f"{trial}: {told(record)}")
+    progress(len(trials), len(trials))
+
+
+def told(record: dict[str, Any]) -> str:
+    """How a run went, in one line."""
+    right = sum(record["fields"].values())
+    answer = "right" if record["success"] else f"{right} of {len(record['fields'])} fields right"
+    resets = f", {record['resets']} resets" if record["arm"] == "B" else ""
+    return (
+        f"{answer}; {record['outcome']} after {record['turns']} turns{resets}, "
+        f"{record['input_tokens']:,} input tokens, {record['seconds']:.0f} s"
+    )

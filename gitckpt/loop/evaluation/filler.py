@@ -1,0 +1,43 @@
+"""What a page says besides what is asked for: paragraphs of its theme, chosen and filled in by a hash of its address.
+
+A hash and not a generator of random numbers, so that a task reads the same under every version of Python."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+CORPUS: Final = Path(__file__).parent / "corpus"
+
+_SLOT: Final = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def _written() -> dict[str, Any]:
+    return tomllib.loads((CORPUS / "filler.toml").read_text(encoding="utf-8"))
+
+
+def number_of(*parts: object) -> int:
+    """A number that follows from the parts alone, and looks like chance."""
+    return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
+
+
+def paragraphs(theme: str, key: str, count: int) -> list[str]:
+    """`count` different paragraphs of a theme (as many as there are, at most), in an order of the key's own."""
+    texts = _written()["themes"][theme]
+    order = sorted(range(len(texts)), key=lambda place: number_of(key, place))
+    return [_filled(texts[place], f"{key} {place}") for place in order[:count]]
+
+
+def _filled(text: str, key: str) -> str:
+    slots = _written()["slots"]
+
+    def chosen(match: re.Match[str]) -> str:
+        values = slots[match[1]]
+        return str(values[number_of(key, match.start()) % len(values)])
+
+    return _SLOT.sub(chosen, text)

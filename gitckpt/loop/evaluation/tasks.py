@@ -1,0 +1,126 @@
+"""The twenty tasks: each a question, a form to be filled in, and a small web of pages that hold what it takes.
+
+They ship as `corpus/NN-name.toml`. A page holds a few sentences that matter and many that do not; old prices, other
+models and corrected misprints stand beside what is asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterator, Sequence
+from functools import cache
+from typing import Any, Final, Literal, NamedTuple
+
+from gitckpt.errors import UsageError
+from gitckpt.loop.evaluation.filler import CORPUS, number_of, paragraphs
+
+#: Paragraphs on a page that say nothing of what is asked for; about 400 characters each.
+FILLER: Final = 8
+
+Kind = Literal["search", "compare", "form"]
+
+FieldType = Literal["number", "text", "date", "choice", "set"]
+
+
+class Field(NamedTuple):
+    """A field of the form. `answer` is the right one, and `also` are other ways of writing it; `options` are those of a
+    choice."""
+
+    name: str
+    type: FieldType
+    label: str
+    answer: Any
+    also: tuple[Any, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+class Page(NamedTuple):
+    """A page. `says` is the sentence of it that the task cannot be solved without, "" where it can; `via` words with
+    which the search finds it; one that `moved` cannot be opened any more."""
+
+    url: str
+    title: str
+    text: str
+    says: str = ""
+    via: str = ""
+    moved: bool = False
+
+
+class Task(NamedTuple):
+    """A task. The pages with `says`, in their order, are the way to solve it."""
+
+    number: int
+    name: str
+    kind: Kind
+    title: str
+    prompt: str
+    fields: tuple[Field, ...]
+    pages: tuple[Page, ...]
+
+
+@cache
+def all_tasks() -> tuple[Task, ...]:
+    """All tasks, by number."""
+    return tuple(map(_task, sorted(path.name for path in CORPUS.glob("[0-9][0-9]-*.toml"))))
+
+
+def chosen_tasks(words: Sequence[str]) -> list[Task]:
+    """The tasks of these numbers, names and kinds; all where there are none. Raises UsageError."""
+    wanted = {task for word in words for task in _of(word)}
+    return [task for task in all_tasks() if not words or task in wanted]
+
+
+def _of(word: str) -> list[Task]:
+    found = [task for task in all_tasks() if word in (str(task.number), task.name, task.kind)]
+    if not found:
+        names = ", ".join(f"{task.number} {task.name}" for task in all_tasks())
+        raise UsageError(f"there is no task {word!r}", f"search, compare, form, or: {names}")
+    return found
+
+
+def digest(tasks: Sequence[Task]) -> str:
+    """What tells these tasks, to the letter, from any others."""
+    return hashlib.sha256(repr([tuple(task) for task in tasks]).encode()).hexdigest()[:16]
+
+
+def _task(file: str) -> Task:
+    written = tomllib.loads((CORPUS / file).read_text(encoding="utf-8"))
+    number, _, name = file.removesuffix(".toml").partition("-")
+    return Task(
+        int(number), name, written["kind"], written["title"], _one_line(written["prompt"]),
+        tuple(map(_field, written["fields"])),
+        tuple(_page(page, written["theme"]) for page in _pages(written)),
+    )  # fmt: skip
+
+
+def _field(written: dict[str, Any]) -> Field:
+    lists = {name: tuple(written.get(name, ())) for name in ("also", "options")}
+    return Field(**{**written, **lists})
+
+
+def _pages(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Each page as it is written, those of a series filled in."""
+    for series in written.get("series", ()):
+        patterns = {name: text for name, text in series.items() if name != "rows"}
+        for row in series["rows"]:
+            yield {name: pattern.format_map(row) for name, pattern in patterns.items()}
+    yield from written.get("pages", ())
+
+
+def _page(written: dict[str, Any], theme: str) -> Page:
+    url, title = written["url"], written["title"]
+    said = {name: _one_line(written.get(name, "")) for name in ("says", "via")}
+    if "moved" in written:
+        return Page(url, title, "", moved=True)
+    return Page(url, title, _laid_out(url, title, _one_line(written["text"]), theme), **said)
+
+
+def _laid_out(url: str, title: str, text: str, theme: str) -> str:
+    """The page as it is read: what matters stands somewhere in the middle of the rest."""
+    parts = paragraphs(theme, url, FILLER)
+    parts.insert(1 + number_of(url) % (FILLER - 1), text)
+    return "\n\n".join([f"# {title}", url, *parts])
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())

@@ -1,0 +1,57 @@
+"""A conversation with a model whose context window is known: what does not fit falls out, the oldest first.
+
+So do the endpoints that keep a conversation within the window themselves. Others refuse one that is too long, which ends
+a run that never clears its context."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from gitckpt.loop.conversation import Conversation, characters
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.loop.endpoint import Message
+    from gitckpt.loop.stream import Reply
+
+#: Characters of a token, until the endpoint has counted some. Low: rather too little is sent than too much.
+CHARACTERS_OF_A_TOKEN: Final = 3.0
+
+
+class WindowedConversation(Conversation):
+    """A conversation of which only what fits in `window` tokens is sent; None sends all. `fallen_out` counts the
+    messages that the last request lacked."""
+
+    def __init__(self, *arguments: Any, window: int | None, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._window, self._rate = window, CHARACTERS_OF_A_TOKEN
+        self.fallen_out = 0
+
+    def request(self, messages: Sequence[Message]) -> Reply:
+        """Ask the endpoint with what fits."""
+        sent = list(messages) if self._window is None else fitting(messages, int(self._window * self._rate))
+        self.fallen_out = len(messages) - len(sent)
+        reply = super().request(sent)
+        self._rate = characters(sent) / max(reply.input_tokens, 1)
+        return reply
+
+
+def fitting(messages: Sequence[Message], most: int) -> list[Message]:
+    """The messages without the oldest turns, so that they have at most so many characters.
+
+    The system text, which holds the task, stays, and so do the first message after it and the last turn. A call and its
+    answers go together: no endpoint takes one without the other."""
+    head, turns = list(messages[:2]), _turns(messages[2:])
+    while len(turns) > 1 and characters([*head, *(message for turn in turns for message in turn)]) > most:
+        turns.pop(0)
+    return [*head, *(message for turn in turns for message in turn)]
+
+
+def _turns(messages: Sequence[Message]) -> list[list[Message]]:
+    turns: list[list[Message]] = []
+    for message in messages:
+        if message["role"] == "assistant" or not turns:
+            turns.append([])
+        turns[-1].append(message)
+    return turns
