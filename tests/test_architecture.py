@@ -37,6 +37,7 @@ ONLY_BY = {
     "pydantic": {"config", "views", "toolbox", "loop"},
     "mcp.server": {"mcp"},
     "openai": {"loop"},
+    "matplotlib": {"loop"},
 }
 
 LINES_OF_A_MODULE = 350

@@ -11,6 +11,7 @@ import typer
 from gitckpt.cli import (
     agent_commands,
     back_commands,
+    eval_command,
     health,
     look_commands,
     protocol_commands,
@@ -82,6 +83,6 @@ def bare(
 
 for part in (
     record_commands, back_commands, look_commands, use_commands, protocol_commands, prune_command, health,
-    agent_commands,
+    agent_commands, eval_command,
 ):  # fmt: skip
     part.add_to(app)

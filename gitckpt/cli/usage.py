@@ -44,6 +44,7 @@ EXAMPLES = {
     "prune": "gitckpt prune --keep-last 20 --dry-run",
     "verify": "gitckpt verify",
     "doctor": "gitckpt doctor",
+    "eval": "gitckpt eval --model qwen3-8b --repeat 3 -o results",
 }
 
 Row = tuple[str, str]

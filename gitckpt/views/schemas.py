@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field, TypeAdapter
 
+from gitckpt.views.eval_schemas import EvalDocument
 from gitckpt.views.schema_base import Document, MissingPath, Path
 from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
 
@@ -313,6 +314,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.verify/1": VerifyDocument,
     "gitckpt.doctor/1": DoctorDocument,
     **USE_MODELS,
+    "gitckpt.eval/1": EvalDocument,
 }
 
 

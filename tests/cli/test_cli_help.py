@@ -22,7 +22,18 @@ def completed(place: Place, *words: str, shell: str = "zsh") -> Answer:
 def test_the_commands_are_listed_by_what_they_are_for(place: Place) -> None:
     lines = place.ok("--help").out.splitlines()
     titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
-    assert titles == ["Options:", "Record:", "Go back:", "Look:", "Use:", "Protocol:", "Keep:", "Check:", "Set up:"]
+    assert titles == [
+        "Options:",
+        "Record:",
+        "Go back:",
+        "Look:",
+        "Use:",
+        "Protocol:",
+        "Keep:",
+        "Check:",
+        "Set up:",
+        "Measure:",
+    ]
     assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(commands())
 
 

@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from gitckpt.loop.endpoint import EndpointFailed
 from gitckpt.loop.evaluation.tasks import all_tasks, digest
 from gitckpt.loop.evaluation.trial import ARMS, QUESTION, Trial, run_trial, system_text
 
@@ -60,10 +61,16 @@ def evaluate(
     for done, trial in enumerate(trials):
         progress(done, len(trials))
         if not results.has(trial):
-            record = run_trial(trial, results.place(trial), setup)
-            results.add(record)
+            results.add(record := _run(trial, results, setup))
             say(f"{trial}: {told(record)}")
     progress(len(trials), len(trials))
+
+
+def _run(trial: Trial, results: Results, setup: Setup) -> dict[str, Any]:
+    try:
+        return run_trial(trial, results.place(trial), setup)
+    except EndpointFailed as error:
+        raise EndpointFailed(str(error), "the same command goes on where this one was; no result is lost") from error
 
 
 def told(record: dict[str, Any]) -> str:

@@ -13,6 +13,9 @@ from typing import Any, Final
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 
+#: Rows of a table.
+ROWS: Final = 16
+
 _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -33,11 +36,23 @@ def paragraphs(theme: str, key: str, count: int) -> list[str]:
     return [_filled(texts[place], f"{key} {place}") for place in order[:count]]
 
 
-def _filled(text: str, key: str) -> str:
-    slots = _written()["slots"]
+def table(theme: str, key: str) -> str:
+    """A list that has nothing to do with the task, as pages have one."""
+    heading, row = _written()["tables"][theme]
+    return "\n".join([heading, *(f"- {_filled(row, f'{key} row {place}')}" for place in range(ROWS))])
 
+
+def _filled(text: str, key: str) -> str:
     def chosen(match: re.Match[str]) -> str:
-        values = slots[match[1]]
-        return str(values[number_of(key, match.start()) % len(values)])
+        return _value(match[1], number_of(key, match.start()))
 
     return _SLOT.sub(chosen, text)
+
+
+def _value(slot: str, number: int) -> str:
+    if slot == "n":
+        return str(2 + number % 97)
+    if slot == "day":
+        return str(1 + number % 28)
+    values = _written()["slots"][slot]
+    return str(values[number % len(values)])

@@ -17,8 +17,8 @@ RULED: Final = ("checkpoint", "reset")
 
 
 class Measures(Observer):
-    """Watches a run. An error is a call that failed; it recurs where the same call, with the same arguments, fails again
-    after a reset that came in between."""
+    """Watches a run. An error is a call that failed; it recurs where the same call, with the same arguments, fails
+    again after a reset that came in between."""
 
     def __init__(self) -> None:
         self.conversation: Conversation | None = None

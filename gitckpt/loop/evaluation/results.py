@@ -1,8 +1,8 @@
 """What an evaluation leaves on disk, so that it goes on where it was.
 
-    DIR/settings.json     what all runs have in common; results of other settings are never added
-    DIR/results.jsonl     one run, one line, on disk before the next run begins
-    DIR/runs/TASK/ARM-N/  the repository of a run: its log, its checkpoints
+DIR/settings.json     what all runs have in common; results of other settings are never added
+DIR/results.jsonl     one run, one line, on disk before the next run begins
+DIR/runs/TASK/ARM-N/  the repository of a run: its log, its checkpoints
 """
 
 from __future__ import annotations

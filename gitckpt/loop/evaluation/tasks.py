@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any, Final, Literal, NamedTuple
 
 from gitckpt.errors import UsageError
-from gitckpt.loop.evaluation.filler import CORPUS, number_of, paragraphs
+from gitckpt.loop.evaluation.filler import CORPUS, number_of, paragraphs, table
 
 #: Paragraphs on a page that say nothing of what is asked for; about 400 characters each.
-FILLER: Final = 8
+FILLER: Final = 10
 
 Kind = Literal["search", "compare", "form"]
 
@@ -95,7 +95,8 @@ def _task(file: str) -> Task:
 
 def _field(written: dict[str, Any]) -> Field:
     lists = {name: tuple(written.get(name, ())) for name in ("also", "options")}
-    return Field(**{**written, **lists})
+    answer = written["answer"]
+    return Field(**written | lists | {"answer": tuple(answer) if isinstance(answer, list) else answer})
 
 
 def _pages(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -109,16 +110,17 @@ def _pages(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _page(written: dict[str, Any], theme: str) -> Page:
     url, title = written["url"], written["title"]
-    said = {name: _one_line(written.get(name, "")) for name in ("says", "via")}
     if "moved" in written:
         return Page(url, title, "", moved=True)
-    return Page(url, title, _laid_out(url, title, _one_line(written["text"]), theme), **said)
+    says, via = (_one_line(written.get(name, "")) for name in ("says", "via"))
+    return Page(url, title, _laid_out(url, title, _one_line(written["text"]), theme), says, via)
 
 
 def _laid_out(url: str, title: str, text: str, theme: str) -> str:
     """The page as it is read: what matters stands somewhere in the middle of the rest."""
     parts = paragraphs(theme, url, FILLER)
-    parts.insert(1 + number_of(url) % (FILLER - 1), text)
+    parts.insert(number_of(url, "table") % FILLER, table(theme, url))
+    parts.insert(1 + number_of(url) % FILLER, text)
     return "\n\n".join([f"# {title}", url, *parts])
 
 

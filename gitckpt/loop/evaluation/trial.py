@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 ARMS: Final = {"A": "plain ReAct", "B": "checkpoint and reset"}
 
 SYSTEM: Final = """\
-You carry out a task with the tools you are given: search and open_page find out what has to be known, fill_form fills in
-one field of a form, submit hands it in. Take one step at a time and look at what came of it. Fill in what the pages say
-and nothing that you guess. When all fields are filled in, submit: that ends the task. Until then each of your answers
-calls a tool.
+You carry out a task with the tools you are given: search and open_page find out what has to be known, fill_form fills
+in one field of a form, submit hands it in. Take one step at a time and look at what came of it. Fill in what the pages
+say and nothing that you guess. When all fields are filled in, submit: that ends the task. Until then each of your
+answers calls a tool.
 """
 
 QUESTION: Final = (
-    "Before you go on: {} Answer from what stands above, with that alone, and call no tool. If it does not stand there, "
-    "answer: unknown."
+    "Before you go on: {} Answer from what stands above, with that alone, and call no tool. If it does not stand "
+    "there, answer: unknown."
 )
 
 
@@ -90,10 +90,15 @@ def run_trial(trial: Trial, directory: Path, setup: Setup) -> dict[str, Any]:
 
 
 def _make_repository(directory: Path) -> None:
-    shutil.rmtree(directory, ignore_errors=True)
+    if directory.exists():
+        shutil.rmtree(directory)
     directory.mkdir(parents=True)
     # an empty template: no hooks and no ignore rules of anybody's
-    Git(os.fsencode(directory)).run("init", "--quiet", "--template=")
+    nobodys = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    git = Git(os.fsencode(directory), nobodys)
+    git.run("init", "--quiet", "--template=")
+    # a run that the machine does not outlive is done again: nothing has to wait for the disk
+    git.run("config", "gitckpt.durable", "false")
 
 
 class _PlantedMemory(Memory):

@@ -33,7 +33,9 @@ class Website:
     def actions(self) -> list[Action]:
         """What a model can do with them."""
         return [
-            action_of(SearchArguments, "search", "Search the web: the addresses and titles of a few pages.", self.search),
+            action_of(
+                SearchArguments, "search", "Search the web: the addresses and titles of a few pages.", self.search
+            ),
             action_of(OpenArguments, "open_page", "Read a whole page.", self.open_page),
         ]
 

@@ -1,7 +1,7 @@
 """A conversation with a model whose context window is known: what does not fit falls out, the oldest first.
 
-So do the endpoints that keep a conversation within the window themselves. Others refuse one that is too long, which ends
-a run that never clears its context."""
+So do the endpoints that keep a conversation within the window themselves. Others refuse one that is too long, which
+ends a run that never clears its context."""
 
 from __future__ import annotations
 

@@ -1,0 +1,103 @@
+"""The results of an evaluation as a table."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+
+#: Columns where nothing says how wide the output is.
+WIDTH = 132
+
+NOTHING = "–"
+
+Document = dict[str, Any]
+
+
+def result_lines(document: Document, columns: int | None, *, colour: bool) -> list[str]:
+    """A row for each task, one for all, and what it comes to."""
+    text = io.StringIO()
+    console = Console(file=text, width=columns or WIDTH, force_terminal=colour, no_color=not colour, highlight=False)
+    console.print(_table(document))
+    for line in _conclusions(document):
+        console.print(line, soft_wrap=True, markup=False)
+    return [line.rstrip() for line in text.getvalue().splitlines()]
+
+
+def _table(document: Document) -> Table:
+    table = Table(box=SIMPLE, show_footer=False, pad_edge=False)
+    table.add_column("task", overflow="fold")
+    for title in ("right A", "right B", "tokens in A", "tokens in B", "B/A", "s A", "s B", "resets", "facts", "errors"):
+        table.add_column(title, justify="right", no_wrap=True)
+    for task in document["tasks"]:
+        table.add_row(f"{task['number']:>2} {task['task']}", *_cells(task["arms"], _ratio(task["arms"])))
+    table.add_section()
+    table.add_row("all", *_cells(document["arms"], document["comparison"]["input_tokens"]))
+    return table
+
+
+def _cells(arms: Document, ratio: Document | None) -> Iterator[str]:
+    a, b = arms["A"], arms["B"]
+    for arm in (a, b):
+        yield _count(arm["success"])
+    for arm in (a, b):
+        yield _number(arm["input_tokens"], "{:,.0f}")
+    yield f"{ratio['ratio']:.2f}" if ratio else NOTHING
+    for arm in (a, b):
+        yield _number(arm["seconds"], "{:,.1f}")
+    yield _number(b["resets"], "{:.1f}")
+    yield _count(b["facts_kept"])
+    yield _count(b["errors_recurred"])
+
+
+def _ratio(arms: Document) -> Document | None:
+    first, second = (arms[arm]["input_tokens"] for arm in "AB")
+    return {"ratio": second["mean"] / first["mean"]} if first and second and first["mean"] else None
+
+
+def _count(found: Document | None) -> str:
+    return f"{found['count']}/{found['of']}" if found else NOTHING
+
+
+def _number(found: Document | None, form: str) -> str:
+    return form.format(found["mean"]) if found else NOTHING
+
+
+def _conclusions(document: Document) -> Iterator[str]:
+    asked_for = f", {document['planned']} asked for" if document["planned"] is not None else ""
+    yield f"{document['runs']} runs{asked_for}, model {document['settings']['model']}."
+    for arm, found in document["arms"].items():
+        if found["runs"]:
+            yield f"{arm}: right {_share(found['success'])}; fields {_share(found['fields'])}; {_means(found)}."
+    comparison = document["comparison"]["input_tokens"]
+    if comparison:
+        yield f"B uses {_spread(comparison, comparison['ratio'], '{:.2f}')} times the input tokens of A, task by task."
+    b = document["arms"]["B"]
+    yield f"Facts kept after a reset: {_share(b['facts_kept'])}. Errors that came back: {_share(b['errors_recurred'])}."
+    yield "In brackets: 95 % intervals, Wilson's for shares, Student's for means; those of all over the tasks' means."
+    if sum(found["estimated"] for found in document["arms"].values()):
+        yield "The endpoint reported no usage for some requests: their tokens are estimated."
+
+
+def _means(found: Document) -> str:
+    tokens, seconds = found["input_tokens"], found["seconds"]
+    return (
+        f"input tokens of a task {_spread(tokens, tokens['mean'], '{:,.0f}')}; "
+        f"seconds {_spread(seconds, seconds['mean'], '{:,.1f}')}"
+    )
+
+
+def _share(found: Document | None) -> str:
+    if not found:
+        return "not measured"
+    return f"{found['count']} of {found['of']}, {found['rate']:.0%} [{found['low']:.0%}, {found['high']:.0%}]"
+
+
+def _spread(found: Document, value: float, form: str) -> str:
+    if found["low"] is None:
+        return form.format(value)
+    return f"{form.format(value)} [{form.format(found['low'])}, {form.format(found['high'])}]"
