@@ -53,14 +53,14 @@ def evaluate(wanted: Wanted, *, chart: str | None, json: bool) -> int:
         address.model, address.base_url, limits, window=wanted.context_window, temperature=temperature
     )
     endpoint = partial(
-        Endpoint, address.model, base_url=address.base_url or None, api_key=address.api_key, temperature=temperature,
-        say=render.say,
-    )  # fmt: skip
+        Endpoint, address.model, base_url=address.base_url or None, api_key=address.api_key, temperature=temperature
+    )
     if chart:
         refuse_undrawable(chart)
     endpoint()  # where the client is not installed this tells it before anything is written
     with Results(Path(wanted.output), settings) as results, Progress("evaluating") as progress:
-        run_all(trials, results, Setup(endpoint, limits, wanted.context_window), progress, render.say)
+        setup = Setup(partial(endpoint, say=progress.say), limits, wanted.context_window)
+        run_all(trials, results, setup, progress, progress.say)
         document = summary(results.records, settings, len(trials))
     return _report(document, chart=chart, json=json)
 

@@ -6,6 +6,7 @@ import sys
 import time
 
 from gitckpt.cli import render
+from gitckpt.views.text import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,6 +39,13 @@ class Progress:
             self._bar = self._shown()
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=done, total=total)
+
+    def say(self, text: str) -> None:
+        """A message of ours, above the bar where there is one."""
+        if self._bar is None:
+            render.say(text)
+        else:
+            self._bar.console.print(f"gitckpt: {escape(text)}", markup=False, highlight=False, soft_wrap=True)
 
     def _shown(self) -> rich.progress.Progress:
         from rich.console import Console

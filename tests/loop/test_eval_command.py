@@ -226,6 +226,15 @@ def test_a_line_that_cannot_be_read_is_named_and_nothing_is_run(tmp_path: Path, 
         assert not results.has(Trial(PERMIT, "A", 2))
 
 
+def test_a_directory_in_which_a_killed_evaluation_had_only_begun_is_taken(tmp_path: Path) -> None:
+    for name in (".gitignore", ".gitignore.new", "settings.json.new"):
+        (tmp_path / name).write_text("hal")
+    with Results(tmp_path, {"model": "m"}):
+        pass
+    assert json.loads((tmp_path / "settings.json").read_text()) == {"model": "m"}
+    assert (tmp_path / ".gitignore").read_text() == "*\n"
+
+
 @pytest.mark.parametrize("content", ["{", "[]"])
 def test_settings_that_cannot_be_read_are_named(tmp_path: Path, content: str) -> None:
     (tmp_path / "settings.json").write_text(content)

@@ -7,9 +7,12 @@ import json
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
+from gitckpt.loop import wording
 from gitckpt.loop.endpoint import EndpointFailed
+from gitckpt.loop.evaluation.arguments import FillArguments, OpenArguments, SearchArguments, SubmitArguments
 from gitckpt.loop.evaluation.tasks import all_tasks, digest
 from gitckpt.loop.evaluation.trial import ARMS, QUESTION, Trial, run_trial, system_text
+from gitckpt.toolbox.arguments import CheckpointArguments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -44,7 +47,9 @@ def _without_user(url: str) -> str:
 
 def _wording() -> str:
     """What tells what the model reads in both arms, apart from the tasks, from any other wording."""
-    told = json.dumps([*map(system_text, ARMS), QUESTION])
+    said = [wording.BEGIN, wording.GO_ON, wording.CHECKPOINT_THEN_RESET, wording.NOW_RESET, QUESTION]
+    models = (SearchArguments, OpenArguments, FillArguments, SubmitArguments, CheckpointArguments)
+    told = json.dumps([*map(system_text, ARMS), *said, *(model.model_json_schema() for model in models)])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

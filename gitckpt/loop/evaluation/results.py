@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 SETTINGS: Final = "settings.json"
 RESULTS: Final = "results.jsonl"
 
+#: Behind the name of a file that is being written.
+NEW: Final = ".new"
+
 #: Keeps what is here out of a repository that it may lie in.
 IGNORED: Final = ".gitignore"
 
@@ -106,7 +109,10 @@ def _refuse_foreign(directory: Path) -> None:
     """Raises Refused for a directory with somebody's files, UsageError for what is none."""
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is no directory", "-o DIR, where DIR is new, empty or of an evaluation")
-    if directory.is_dir() and not (directory / SETTINGS).exists() and {*os.listdir(directory)} - {IGNORED}:
+    if not directory.is_dir() or (directory / SETTINGS).exists():
+        return
+    begun = {IGNORED, *(f"{name}{NEW}" for name in (IGNORED, SETTINGS))}  # and no further when it was killed
+    if {*os.listdir(directory)} - begun:
         raise Refused(f"{directory} holds other files", "-o DIR, where DIR is new, empty or of an evaluation")
 
 
@@ -144,7 +150,7 @@ def _record(path: Path, number: int, line: str) -> dict[str, Any]:
 
 def _write(path: Path, text: str) -> None:
     """Write a file whole or not at all."""
-    new = path.with_name(f"{path.name}.new")
+    new = path.with_name(path.name + NEW)
     with open(new, "w", encoding="utf-8") as file:
         file.write(text)
         file.flush()
