@@ -6,12 +6,25 @@ import io
 from collections.abc import Iterator
 from typing import Any
 
-from rich.box import SIMPLE
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
 #: Columns where nothing says how wide the output is.
-WIDTH = 132
+WIDTH = 100
+
+#: What stands above the columns; they have to fit into 80.
+TITLES = (
+    "right\nA",
+    "right\nB",
+    "tokens\nin A",
+    "tokens\nin B",
+    "\nB/A",
+    "time\nA",
+    "time\nB",
+    "facts\nkept",
+    "errors\nback",
+)
 
 NOTHING = "–"
 
@@ -29,10 +42,10 @@ def result_lines(document: Document, columns: int | None, *, colour: bool) -> li
 
 
 def _table(document: Document) -> Table:
-    table = Table(box=SIMPLE, show_footer=False, pad_edge=False)
-    table.add_column("task", overflow="fold")
-    for title in ("right A", "right B", "tokens in A", "tokens in B", "B/A", "s A", "s B", "resets", "facts", "errors"):
-        table.add_column(title, justify="right", no_wrap=True)
+    table = Table(box=SIMPLE_HEAD, padding=0, pad_edge=False)
+    table.add_column("\ntask", no_wrap=True)
+    for title in TITLES:
+        table.add_column(title, justify="right", no_wrap=True, min_width=6)
     for task in document["tasks"]:
         table.add_row(f"{task['number']:>2} {task['task']}", *_cells(task["arms"], _ratio(task["arms"])))
     table.add_section()
@@ -45,11 +58,10 @@ def _cells(arms: Document, ratio: Document | None) -> Iterator[str]:
     for arm in (a, b):
         yield _count(arm["success"])
     for arm in (a, b):
-        yield _number(arm["input_tokens"], "{:,.0f}")
+        yield _thousands(arm["input_tokens"])
     yield f"{ratio['ratio']:.2f}" if ratio else NOTHING
     for arm in (a, b):
-        yield _number(arm["seconds"], "{:,.1f}")
-    yield _number(b["resets"], "{:.1f}")
+        yield f"{arm['seconds']['mean']:,.0f} s" if arm["seconds"] else NOTHING
     yield _count(b["facts_kept"])
     yield _count(b["errors_recurred"])
 
@@ -63,8 +75,10 @@ def _count(found: Document | None) -> str:
     return f"{found['count']}/{found['of']}" if found else NOTHING
 
 
-def _number(found: Document | None, form: str) -> str:
-    return form.format(found["mean"]) if found else NOTHING
+def _thousands(found: Document | None) -> str:
+    if not found:
+        return NOTHING
+    return f"{found['mean'] / 1000:,.1f}k" if found["mean"] < 99_950 else f"{found['mean'] / 1000:,.0f}k"
 
 
 def _conclusions(document: Document) -> Iterator[str]:
@@ -72,7 +86,8 @@ def _conclusions(document: Document) -> Iterator[str]:
     yield f"{document['runs']} runs{asked_for}, model {document['settings']['model']}."
     for arm, found in document["arms"].items():
         if found["runs"]:
-            yield f"{arm}: right {_share(found['success'])}; fields {_share(found['fields'])}; {_means(found)}."
+            ended = ", ".join(f"{outcome} {count}" for outcome, count in found["outcomes"].items())
+            yield f"{arm}: right {_share(found['success'])}; fields {_share(found['fields'])}; {_means(found)}; {ended}."
     comparison = document["comparison"]["input_tokens"]
     if comparison:
         yield f"B uses {_spread(comparison, comparison['ratio'], '{:.2f}')} times the input tokens of A, task by task."

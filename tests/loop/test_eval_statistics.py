@@ -93,21 +93,26 @@ def test_a_summary_of_one_arm_or_of_nothing_compares_nothing() -> None:
 
 
 def test_the_table() -> None:
-    lines = result_lines(summary(RECORDS, SETTINGS, 8), 120, colour=False)
+    records = [*RECORDS, record("conference", "A", 1, 1_234_567)]
+    lines = result_lines(summary(records[:6], SETTINGS, 8), 80, colour=False)
     rows = [" ".join(line.split()) for line in lines if line.strip(" ─")]
     assert rows == [
-        "task right A right B tokens in A tokens in B B/A s A s B resets facts errors",
-        "1 suppliers 0/2 2/2 2,000 250 0.12 2.0 2.0 1.0 8/10 1/2",
-        "13 river 1/1 0/1 8,000 1,000 0.12 2.0 2.0 1.0 – –",
-        "all 1/3 2/3 5,000 625 0.13 2.0 2.0 1.0 8/10 1/2",
+        "right right tokens tokens time time facts errors",
+        "task A B in A in B B/A A B kept back",
+        "1 suppliers 0/2 2/2 2.0k 0.2k 0.12 2 s 2 s 8/10 1/2",
+        "13 river 1/1 0/1 8.0k 1.0k 0.12 2 s 2 s – –",
+        "all 1/3 2/3 5.0k 0.6k 0.13 2 s 2 s 8/10 1/2",
         "6 runs, 8 asked for, model m.",
         "A: right 1 of 3, 33% [6%, 79%]; fields 4 of 6, 67% [30%, 90%]; input tokens of a task 5,000 [-33,119, 43,119]; "
-        "seconds 2.0 [2.0, 2.0].",
+        "seconds 2.0 [2.0, 2.0]; done 2, turns 1.",
         "B: right 2 of 3, 67% [21%, 94%]; fields 5 of 6, 83% [44%, 97%]; input tokens of a task 625 [-4,140, 5,390]; "
-        "seconds 2.0 [2.0, 2.0].",
+        "seconds 2.0 [2.0, 2.0]; done 3.",
         "B uses 0.13 [0.13, 0.13] times the input tokens of A, task by task.",
         "Facts kept after a reset: 8 of 10, 80% [49%, 94%]. Errors that came back: 1 of 2, 50% [9%, 91%].",
         "In brackets: 95 % intervals, Wilson's for shares, Student's for means; those of all over the tasks' means.",
         "The endpoint reported no usage for some requests: their tokens are estimated.",
     ]
-    assert max(map(len, lines[: lines.index("6 runs, 8 asked for, model m.")])) <= 120
+    wide = result_lines(summary(records, SETTINGS, 8), 80, colour=False)
+    assert any(line.split()[:2] == ["17", "conference"] for line in wide)
+    assert max(map(len, wide[: wide.index("7 runs, 8 asked for, model m.")])) <= 80
+    assert not any("…" in line for line in wide)
