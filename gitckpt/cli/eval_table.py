@@ -86,8 +86,9 @@ def _conclusions(document: Document) -> Iterator[str]:
     yield f"{document['runs']} runs{asked_for}, model {document['settings']['model']}."
     for arm, found in document["arms"].items():
         if found["runs"]:
+            right = f"right {_share(found['success'])}; fields {_share(found['fields'])}"
             ended = ", ".join(f"{outcome} {count}" for outcome, count in found["outcomes"].items())
-            yield f"{arm}: right {_share(found['success'])}; fields {_share(found['fields'])}; {_means(found)}; {ended}."
+            yield f"{arm}: {right}; {_means(found)}; {ended}."
     comparison = document["comparison"]["input_tokens"]
     if comparison:
         yield f"B uses {_spread(comparison, comparison['ratio'], '{:.2f}')} times the input tokens of A, task by task."

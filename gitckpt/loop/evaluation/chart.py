@@ -63,6 +63,7 @@ def _draw_tokens(axes: Any, tasks: list[dict[str, Any]]) -> None:
         axes.barh(rows, [tokens["mean"] for tokens in known], 0.4, xerr=reach, color=COLOURS[arm], label=arm)
     axes.set_yticks(range(len(tasks)), [f"{task['number']} {task['task']}" for task in tasks])
     axes.invert_yaxis()
+    axes.set_xlim(left=0)  # an interval of few runs may reach below, tokens do not
     axes.set_title("input tokens of a run, resets included")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.legend()
