@@ -241,4 +241,6 @@ def test_the_planted_facts_are_known_from_the_state_alone(task: Task) -> None:
     for fact in facts:
         assert is_known(fact, f"It is {fact.value.upper()}.", facts)
         assert not is_known(fact, "unknown", facts)
+        assert not is_known(fact, f"<think>{fact.value}?</think>unknown", facts)
+        assert is_known(fact, f"<think>{' '.join(other.text for other in facts)}</think>{fact.value}", facts)
         assert not is_known(fact, " ".join(other.text for other in facts), facts)

@@ -75,7 +75,8 @@ def _run(trial: Trial, results: Results, setup: Setup) -> dict[str, Any]:
     try:
         return run_trial(trial, results.place(trial), setup)
     except EndpointFailed as error:
-        raise EndpointFailed(str(error), "the same command goes on where this one was; no result is lost") from error
+        helps = "" if "resume" in error.hint else f"{error.hint} Then "
+        raise EndpointFailed(str(error), f"{helps}the same command goes on where this one was") from error
 
 
 def told(record: dict[str, Any]) -> str:

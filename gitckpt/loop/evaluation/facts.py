@@ -4,6 +4,7 @@ They have nothing to do with the task and stand on no page: who knows one has it
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitckpt.loop.evaluation.answers import name_of
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gitckpt.loop.evaluation.tasks import Task
+
+# What a model says to itself, where its endpoint does not keep that apart: there it may recite the state.
+_THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 #: Facts that are planted in a run.
 PLANTED: Final = 5
@@ -64,7 +68,7 @@ def _fact(kind: _Kind, number: int, task: Task) -> Fact:
 
 def is_known(fact: Fact, reply: str, facts: Sequence[Fact]) -> bool:
     """Whether a reply gives the fact's value, and that of no other: to recite the whole state is no answer."""
-    told = name_of(reply)
+    told = name_of(_THOUGHT.sub("", reply))
     return name_of(fact.value) in told and not any(
         name_of(other.value) in told for other in facts if other.value != fact.value
     )
