@@ -20,7 +20,7 @@ Step = tuple[str, str]
 #: Tool → the argument that says what a step is.
 ARGUMENT = {"search": "query", "open_page": "url", "fill_form": "field", "submit": ""}
 
-KEPT = re.compile(r"Keep this to the end: [^\n]+?\.(?= \(source|\n|$)")
+KEPT = re.compile(r"Keep: [^\n]+?\.(?= \(source|\n|$)")
 
 
 class ReadingModel:

@@ -236,6 +236,7 @@ def test_a_page_that_is_not_there_or_has_moved_is_told_so(tmp_path: Path) -> Non
 def test_the_planted_facts_are_known_from_the_state_alone(task: Task) -> None:
     facts = planted_facts(task)
     assert len({fact.question for fact in facts}) == 5
+    assert sum(len(fact.text + fact.source) for fact in facts) < 400, "most of a state is left to the task"
     pages = " ".join(page.text for page in task.pages) + task.prompt
     assert [fact.value for fact in facts if fact.value in pages] == []
     for fact in facts:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 from gitckpt.loop import wording
 from gitckpt.loop.endpoint import EndpointFailed
 from gitckpt.loop.evaluation.arguments import FillArguments, OpenArguments, SearchArguments, SubmitArguments
+from gitckpt.loop.evaluation.facts import planted_facts
 from gitckpt.loop.evaluation.tasks import all_tasks, digest
 from gitckpt.loop.evaluation.trial import ARMS, QUESTION, Trial, run_trial, system_text
 from gitckpt.toolbox.arguments import CheckpointArguments
@@ -49,7 +50,8 @@ def _wording() -> str:
     """What tells what the model reads in both arms, apart from the tasks, from any other wording."""
     said = [wording.BEGIN, wording.GO_ON, wording.CHECKPOINT_THEN_RESET, wording.NOW_RESET, QUESTION]
     models = (SearchArguments, OpenArguments, FillArguments, SubmitArguments, CheckpointArguments)
-    told = json.dumps([*map(system_text, ARMS), *said, *(model.model_json_schema() for model in models)])
+    schemas, planted = [model.model_json_schema() for model in models], [*map(planted_facts, all_tasks())]
+    told = json.dumps([*map(system_text, ARMS), *said, *schemas, *planted])
     return hashlib.sha256(told.encode()).hexdigest()[:16]
 
 

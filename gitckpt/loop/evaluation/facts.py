@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # What a model says to itself, where its endpoint does not keep that apart: there it may recite the state.
 _THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
+#: Where they are said to be from. Short, as what is planted takes its room of the state.
+SOURCE: Final = "https://desk.example"
+
 #: Facts that are planted in a run.
 PLANTED: Final = 5
 
@@ -57,13 +60,12 @@ _KINDS: Final = (
 def planted_facts(task: Task) -> list[Fact]:
     """The facts of a task: five kinds of seven, with values of its own."""
     order = sorted(range(len(_KINDS)), key=lambda place: number_of("kind", task.name, place))
-    return [_fact(_KINDS[place], number_of("value", task.name, place), task) for place in order[:PLANTED]]
+    return [_fact(_KINDS[place], number_of("value", task.name, place)) for place in order[:PLANTED]]
 
 
-def _fact(kind: _Kind, number: int, task: Task) -> Fact:
+def _fact(kind: _Kind, number: int) -> Fact:
     value = kind.value(number)
-    source = f"https://desk.example/jobs/{task.number}"
-    return Fact(f"Keep this to the end: {kind.text.format(value)}", source, kind.question, value)
+    return Fact(f"Keep: {kind.text.format(value)}", SOURCE, kind.question, value)
 
 
 def is_known(fact: Fact, reply: str, facts: Sequence[Fact]) -> bool:

@@ -113,13 +113,20 @@ class _PlantedMemory(Memory):
     def actions(self) -> list[Action]:
         """Those of the memory, with the planting in between."""
         checkpoint, reset = super().actions()
-        return [checkpoint._replace(run=lambda given: checkpoint.run(self._with_facts(given))), reset]
+
+        def run(given: dict[str, Any]) -> str:
+            if self.resets:
+                return checkpoint.run(given)
+            answer = checkpoint.run(self._with_facts(given))
+            self.planted = True
+            return answer
+
+        return [checkpoint._replace(run=run), reset]
 
     def _with_facts(self, given: dict[str, Any]) -> dict[str, Any]:
         facts = given.get("facts")
-        if self.resets or not isinstance(facts, list):
+        if not isinstance(facts, list):  # which the checkpoint then refuses
             return given
-        self.planted = True
         return given | {"facts": [*facts, *(fact for fact in self._facts if fact not in facts)]}
 
 

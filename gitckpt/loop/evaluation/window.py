@@ -21,7 +21,7 @@ CHARACTERS_OF_A_TOKEN: Final = 3.0
 
 class WindowedConversation(Conversation):
     """A conversation of which only what fits in `window` tokens is sent; None sends all. `fallen_out` counts the
-    messages that the last request lacked."""
+    messages that a request lacked, at most."""
 
     def __init__(self, *arguments: Any, window: int | None, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -31,7 +31,7 @@ class WindowedConversation(Conversation):
     def request(self, messages: Sequence[Message]) -> Reply:
         """Ask the endpoint with what fits."""
         sent = list(messages) if self._window is None else fitting(messages, int(self._window * self._rate))
-        self.fallen_out = len(messages) - len(sent)
+        self.fallen_out = max(self.fallen_out, len(messages) - len(sent))
         reply = super().request(sent)
         self._rate = characters(sent) / max(reply.input_tokens, 1)
         return reply
