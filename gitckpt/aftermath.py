@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from gitckpt.agents.signals import Boundary
+    from gitckpt.agents.tool_call import ToolCall
     from gitckpt.recorder import Recorder
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.trees import Change
@@ -38,17 +39,18 @@ class Aftermath:
         taken, self._taken = self._taken, None
         return taken or take()
 
-    def differs(self, tip: str) -> bool:
-        """Whether the work tree, as it is now, differs from the event at `tip`. Raises GitckptError."""
+    def differs(self, tip: str, recorded: str = "") -> bool:
+        """Whether the work tree, as it is now, differs from the event at `tip`; `recorded` is the tree of that event,
+        where it is known. Raises GitckptError."""
         self._taken = self._tree.snapshotter.take()
-        self._found = changes(self._tree.raw, tip, self._taken.tree)[:MOST_PATHS]
+        same = self._taken.tree == recorded
+        self._found = [] if same else changes(self._tree.raw, tip, self._taken.tree)[:MOST_PATHS]
         return bool(self._found)
 
-    def record(self, recorder: Recorder, boundary: Boundary) -> None:
+    def record(self, recorder: Recorder, boundary: Boundary | ToolCall) -> None:
         """Record what was found to differ. Raises GitckptError."""
         from gitckpt.agents.wording import boundary_record, boundary_words
 
-        named = boundary._replace(paths=tuple(os.fsdecode(change.path) for change in self._found))
+        words = boundary_words(boundary, [os.fsdecode(change.path) for change in self._found])
         changed = [path_data(change.path) for change in self._found]
-        document = {"boundary": boundary_record(boundary), "changed": changed}
-        recorder.auto(f"auto: {boundary_words(named)}", document)
+        recorder.auto(f"auto: {words}", {"boundary": boundary_record(boundary), "changed": changed})

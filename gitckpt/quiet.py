@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.agents.lookup import text
+from gitckpt.agents.tool_call import SHELL_EVENTS, call_id, shell_call
 from gitckpt.repo.claim import claim
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.repository import REFS
@@ -16,18 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from gitckpt.aftermath import Aftermath
+    from gitckpt.repo.journal import Tip
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.worktree import WorkTree
 
 #: Clients whose hooks have one shape, and who add lines to the session file that they name.
 CLIENTS = ("claude-code", "codex", "gemini", "qwen")
-
-#: Events of theirs that may have nothing to record.
-EVENTS = {
-    "PreToolUse": "before", "BeforeTool": "before", "PostToolUse": "after", "PostToolUseFailure": "after",
-    "AfterTool": "after",
-}  # fmt: skip
 
 #: Without one of these no text holds a block, in JSON either.
 SIGNS = (b"===", "＝".encode(), b"\\uff1d", b"\\uFF1D", b"\\u003d", b"\\u003D")
@@ -42,32 +38,25 @@ def settle(
 ) -> bool:
     """Whether the call is done with: nothing was said since the last event on record, and what a tool has changed is on
     record too. Raises GitckptError where it could not be recorded."""
-    kind = EVENTS.get(_text(payload, "hook_event_name"))
-    session, path = _text(payload, "session_id"), _text(payload, "transcript_path")
-    if client not in CLIENTS or not (kind and session and path):
+    kind = SHELL_EVENTS.get(text(payload, "hook_event_name"), "")
+    session, path = text(payload, "session_id"), text(payload, "transcript_path")
+    if client not in CLIENTS or kind not in ("before", "after") or not (session and path):
         return False
     given = environ.get(SESSION_VARIABLE, "")
     wrapped = is_plain(given) and is_attended(repository.private_dir, given)
     if wrapped and not claim(repository, given, "hooks"):
         return True
-    name = given if wrapped else session_name(client, session, repository.name)
-    heard = _heard(repository, name)
-    place = _place(heard, f"{client} {session} ")
-    if place is None or not _nothing_said(path, place, _awaited(payload) if kind == "before" else b""):
-        return False
-    return kind == "before" or _record_changes(repository, payload, name, heard, auto)
-
-
-def _text(payload: Mapping[str, Any], key: str) -> str:
-    value = payload.get(key)
-    return value if isinstance(value, str) else ""
+    name, head = given if wrapped else session_name(client, session, repository.name), f"{client} {session} "
+    if kind == "before":
+        return _nothing_said(path, _place(_heard(repository, name), head), _awaited(payload))
+    return _record_changes(repository, payload, name, head, auto)
 
 
 def _awaited(payload: Mapping[str, Any]) -> bytes:
     """The call that must be in the session file by now."""
     if payload.get("agent_id"):
         return b""
-    return (_text(payload, "tool_call_id") or _text(payload, "tool_use_id")).encode("utf-8", "replace")
+    return call_id(payload).encode("utf-8", "replace")
 
 
 def _heard(repository: Repository, name: str) -> str:
@@ -85,7 +74,9 @@ def _place(heard: str, head: str) -> int | None:
     return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else None
 
 
-def _nothing_said(path: str, place: int, awaited: bytes) -> bool:
+def _nothing_said(path: str, place: int | None, awaited: bytes = b"") -> bool:
+    if place is None:
+        return False
     try:
         with open(path, "rb") as file:
             if os.fstat(file.fileno()).st_size < place:
@@ -98,30 +89,37 @@ def _nothing_said(path: str, place: int, awaited: bytes) -> bool:
     return len(new) <= MOST and (awaited in new or awaited in old) and not any(sign in new for sign in SIGNS)
 
 
-def _record_changes(repository: Repository, payload: Mapping[str, Any], name: str, heard: str, auto: str) -> bool:
-    """Whether what the tool changed, if anything, is on record now."""
-    from gitckpt.aftermath import Aftermath
+def _record_changes(repository: Repository, payload: Mapping[str, Any], name: str, head: str, auto: str) -> bool:
+    """Whether nothing was said, and what the tool changed, if anything, is on record now."""
     from gitckpt.repo.worktree import WorkTree
-    from gitckpt.trajectory.session import line_number
 
     tree = WorkTree(repository)
-    if (auto or tree.settings.auto or "tool") != "tool":
-        return True
-    aftermath = Aftermath(tree)
     with tree.lock:
-        lines = tree.journal.lines(name).get(name, {})
-        if lines and aftermath.differs(lines[max(lines, key=line_number)]):
-            _record(tree, aftermath, payload, name, heard)
+        tips = tree.journal.tips(name)
+        heard = max((tip.event for tip in tips.values()), key=lambda event: event.seq).heard if tips else ""
+        if not _nothing_said(text(payload, "transcript_path"), _place(heard, head)):
+            return False
+        if any(tip.event.worktree != repository.name for tip in tips.values()):
+            return False
+        if (auto or tree.settings.auto or "tool") == "tool":
+            _compare(tree, tips, payload, name)
     tree.close()
-    return bool(lines)
+    return True
 
 
-def _record(tree: WorkTree, aftermath: Aftermath, payload: Mapping[str, Any], name: str, heard: str) -> None:
-    from gitckpt.agents.hook import read_shell_hook
-    from gitckpt.recorder import Recorder
+def _compare(tree: WorkTree, tips: Mapping[str, Tip], payload: Mapping[str, Any], name: str) -> None:
+    """Record how the work tree differs from the newest event, if it does."""
+    from gitckpt.aftermath import Aftermath
+    from gitckpt.trajectory.session import Session
 
-    recorder = Recorder(tree, name=name, around=aftermath.around)
-    recorder.heard = heard
-    boundary = read_shell_hook(dict(payload)).boundary
-    assert boundary is not None
-    aftermath.record(recorder, boundary)
+    session = Session(
+        name, [tip.event for tip in tips.values()], {line: tip.event.commit for line, tip in tips.items()}
+    )
+    tip, aftermath = tips[session.active_line], Aftermath(tree)
+    if aftermath.differs(tip.event.commit, tip.tree):
+        from gitckpt.recorder import Recorder
+
+        recorder = Recorder(tree, name=name, around=aftermath.around)
+        recorder.heard = session.events[-1].heard
+        recorder.go_on(session)
+        aftermath.record(recorder, shell_call(payload, text(payload, "hook_event_name")))

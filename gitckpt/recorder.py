@@ -5,16 +5,12 @@ from __future__ import annotations
 import os
 import time
 
+from gitckpt.account import Account
 from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
-from gitckpt.protocol.ids import is_legal
 from gitckpt.repo.presence import ObjectsGone
-from gitckpt.trajectory.decide import Fork, event_of, fork_of, next_checkpoint_id, next_line, retry_words
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
-from gitckpt.trajectory.paths import data_path
+from gitckpt.trajectory.naming import is_plain
 from gitckpt.trajectory.session import MAIN, Session
-from gitckpt.trajectory.sources import Sources
-from gitckpt.views.mended import mended
-from gitckpt.views.text import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +20,7 @@ if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Block
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
-    from gitckpt.trajectory.sources import Source
+    from gitckpt.trajectory.sources import Source, Sources
 
     #: Takes a snapshot; what runs the agent may stop it meanwhile.
     Take = Callable[[Callable[[], Snapshot]], Snapshot]
@@ -38,40 +34,6 @@ if TYPE_CHECKING:
 
 def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
     return take()
-
-
-class Account:
-    """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
-    none; and `missing`, the paths that the snapshots do not hold, with the reasons."""
-
-    def __init__(self) -> None:
-        self.blocks, self.session, self.opened = 0, "", ""
-        self.missing: dict[str, str] = {}
-        self._mended: list[str] = []
-
-    def add(self, event: Event, block: Block | None = None) -> None:
-        self.blocks, self.session = self.blocks + 1, event.session
-        if event.kind == "checkpoint":
-            self._mended += [f"{event.id}: {words}" for words in mended(event, block)]
-        for missing in event.missing:
-            self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
-
-    def uncovered(self) -> list[str]:
-        """A line for each path that is not covered, the first ten by name."""
-        lines = [f"not covered: {path}: {reason}" for path, reason in sorted(self.missing.items())]
-        return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
-
-    def mended(self) -> list[str]:
-        """A line for each state that could not stay as it was said, the first ten."""
-        more = len(self._mended) - 10
-        return self._mended if more <= 0 else [*self._mended[:10], f"and {more} more"]
-
-    def total(self) -> str:
-        """How many blocks are on record, and what to do where there are none."""
-        if not self.blocks:
-            return "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
-        where = f"the new session {self.session}" if self.opened else f"session {self.session}"
-        return f"{count(self.blocks, 'block')} recorded in {where}; gitckpt log shows what"
 
 
 class Recorder:
@@ -95,7 +57,7 @@ class Recorder:
         restore: Restore | None = None,
         around: Take = _as_it_is,
     ) -> None:
-        if name is not None and not is_legal(name):
+        if name is not None and not is_plain(name):
             raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
         self.tree, self.restore, self.heard = tree, restore, ""
         self._name, self._alone, self._agent, self._around = name, alone, agent, around
@@ -108,6 +70,14 @@ class Recorder:
     def session(self) -> Session | None:
         """The session being recorded; None before the first event."""
         return self._session
+
+    def go_on(self, session: Session) -> None:
+        """Go on with a session of this work tree of which the events at the tips of its lines are known, and perhaps no
+        others: enough for an `auto` checkpoint, and for a note."""
+        self.tree.know(session.events)
+        if self.tree.journal.current() != (session.id, session.active_line):
+            self.tree.writer.set_current(session.id, session.active_line)
+        self._session = session
 
     def open(self) -> Session:
         """Find or open the session now, so that the state before the agent is on record."""
@@ -123,6 +93,8 @@ class Recorder:
         tells, and the record says so. `target` is what a RETRY goes back to, where that is known already. `source` goes
         into the record, for `holds` to find it.
         """
+
+        from gitckpt.trajectory.decide import event_of
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(block, session)
@@ -158,6 +130,7 @@ class Recorder:
     def checkpoint(self, fields: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> Event:
         """A checkpoint that was not written as a block; its id is the next. `document` goes into the record beside the
         fields."""
+        from gitckpt.trajectory.decide import event_of
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             event = event_of(_checkpoint(session, fields), session)
@@ -168,6 +141,7 @@ class Recorder:
 
     def save(self, text: str) -> Event:
         """A checkpoint by hand."""
+        from gitckpt.trajectory.decide import event_of
 
         def write(snapshot: Snapshot, session: Session) -> Event:
             fields = {"phase": "implement", "done": [text]} if text else {}
@@ -189,6 +163,8 @@ class Recorder:
         Where a session is damaged nothing is known: words that are recorded twice are better than words lost.
         """
         if self._sources is None:
+            from gitckpt.trajectory.sources import Sources
+
             journal, here = self.tree.journal, self.tree.repository.name
             try:
                 events = journal.events(tip for lines in journal.lines().values() for tip in lines.values())
@@ -249,6 +225,8 @@ class Recorder:
 
     def _retry(self, event: Event, snapshot: Snapshot, session: Session, target: Event | None) -> Event:
         """Fork. What the failed attempt left in the work tree is on the old line, with the retry itself."""
+        from gitckpt.trajectory.decide import Fork, fork_of, next_line, retry_words
+
         fork = Fork(target, [], exact=True) if target else fork_of(str(event.fields.get("from") or ""), session)
         if fork is None:
             return self.append(event, snapshot)
@@ -320,6 +298,7 @@ class Recorder:
 def _checkpoint(session: Session, fields: Mapping[str, Any]) -> Block:
     """A checkpoint that nobody has written; its id is the next."""
     from gitckpt.protocol.blocks import Block
+    from gitckpt.trajectory.decide import next_checkpoint_id
 
     return Block("checkpoint", next_checkpoint_id(session), "", dict(fields))
 

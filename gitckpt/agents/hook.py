@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from gitckpt.agents.lookup import at, paths, text
 from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+from gitckpt.agents.tool_call import shell_call
 
 
 class Hooked(NamedTuple):
@@ -46,31 +47,19 @@ class Hooked(NamedTuple):
 #: Payload and name of the event, where the hook was told it → the call. Never raises, whatever the payload.
 ReadHook = Callable[[dict[str, Any], str], Hooked]
 
-#: Events of the hooks that Claude Code, Codex, Gemini and Qwen share, by the names that each gives them.
-_SHELL: Final = {
-    "SessionStart": "opened", "SessionEnd": "closed",
-    "PreToolUse": "before", "BeforeTool": "before",
-    "PostToolUse": "after", "PostToolUseFailure": "after", "AfterTool": "after",
-    "Stop": "turn", "StopFailure": "turn", "AfterAgent": "turn", "Interrupt": "turn",
-}  # fmt: skip
-
-_FAILURES: Final = ("PostToolUseFailure", "StopFailure", "Interrupt")
-
 
 def read_shell_hook(payload: dict[str, Any], event: str = "") -> Hooked:
     """A hook of Claude Code, Codex, Gemini or Qwen, and Codex's `notify`."""
     if payload.get("type") == "agent-turn-complete":
         return _notified(payload)
     event = text(payload, "hook_event_name") or event
-    kind = _SHELL.get(event, "")
-    call = text(payload, "tool_call_id") or text(payload, "tool_use_id")
-    failed = event in _FAILURES or bool(at(payload, "tool_response", "error"))
+    call = shell_call(payload, event)
     session, cwd = text(payload, "session_id"), text(payload, "cwd")
     signals = _signals(
-        kind, Opened(session, text(payload, "model"), cwd), text(payload, "reason"),
+        call.kind, Opened(session, text(payload, "model"), cwd), text(payload, "reason"),
         # what a subagent said is nobody's own words
         "" if payload.get("agent_id") else text(payload, "last_assistant_message"),
-        (text(payload, "tool_name"), call, failed, paths(payload.get("tool_input"))),
+        (call.tool, call.call, call.failed, call.paths),
     )  # fmt: skip
     told = Hooked(event, session, cwd, text(payload, "transcript_path"), signals, source=text(payload, "source"))
     return told._replace(subagent=bool(payload.get("agent_id")), continued=_continued(payload))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 #: The keys under which the clients' tools name the files that they work on.
 PATH_KEYS = ("file_path", "filePath", "absolute_path", "notebook_path", "path", "file")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.agents.agent import Agent
@@ -23,6 +21,8 @@ HOOKED = {
 
 def hooked_agent(name: str) -> Agent:
     """The client, one of HOOKED."""
+    from importlib import import_module
+
     module, variable = HOOKED[name]
     agent: Agent = getattr(import_module(f"gitckpt.agents.{module}"), variable)
     return agent

@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-from gitckpt.agents.signals import Boundary
+    from gitckpt.agents.signals import Boundary
+    from gitckpt.agents.tool_call import ToolCall
 
 #: How many files are named in a line.
 _FEW = 3
 
 
-def boundary_words(boundary: Boundary) -> str:
-    """`after Edit src/app.py`, `after Bash, which failed`, `at the end of a turn`."""
+def boundary_words(boundary: Boundary | ToolCall, paths: Sequence[str] | None = None) -> str:
+    """`after Edit src/app.py`, `after Bash, which failed`, `at the end of a turn`. Without `paths`, the files are those
+    that the call names."""
     if boundary.kind == "turn":
         return "at the end of a turn" + (" that failed" if boundary.failed else "")
-    more = len(boundary.paths) - _FEW
-    files = ", ".join(boundary.paths[:_FEW]) + (f" and {more} more" if more > 0 else "")
+    paths = boundary.paths if paths is None else paths
+    more = len(paths) - _FEW
+    files = ", ".join(paths[:_FEW]) + (f" and {more} more" if more > 0 else "")
     named = " ".join(filter(None, (boundary.kind, boundary.tool or "a tool", files)))
     return named + (", which failed" if boundary.failed else "")
 
 
-def boundary_record(boundary: Boundary) -> dict[str, Any]:
+def boundary_record(boundary: Boundary | ToolCall) -> dict[str, Any]:
     """What an event says of the boundary that it was recorded at: kind, tool, call, failed, paths, as far as known."""
-    record = boundary._asdict() | {"paths": list(boundary.paths), "call": boundary.call[:200]}
+    record = {
+        "kind": boundary.kind, "tool": boundary.tool, "call": boundary.call[:200], "failed": boundary.failed,
+        "paths": list(boundary.paths),
+    }  # fmt: skip
     return {name: value for name, value in record.items() if value}
 
 

@@ -7,12 +7,13 @@ import os
 import sys
 
 from gitckpt.errors import GitckptError
-from gitckpt.views.text import Style
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any, TextIO
+
+    from gitckpt.views.text import Style
 
 
 class UnwritableOutput(GitckptError):
@@ -120,6 +121,8 @@ def agrees(question: str) -> bool:
 
 def style() -> Style:
     """Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
+    from gitckpt.views.text import Style
+
     terminal = is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
     return Style(colour=terminal)
 

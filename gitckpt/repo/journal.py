@@ -50,6 +50,19 @@ def root_content(object_format: str) -> bytes:
     return commit_content(EMPTY_TREE[object_format], [], ROOT + "\n", NOBODY, NOBODY)
 
 
+#: What is asked of a ref for a Tip.
+TIP = ("%(refname)", "%(objectname)", "%(parent)", "%(tree)", "%(contents)")
+
+
+class Tip:
+    """The event at the tip of a line, and the tree of its snapshot."""
+
+    __slots__ = ("event", "tree")
+
+    def __init__(self, event: Event, tree: str) -> None:
+        self.event, self.tree = event, tree
+
+
 class Journal:
     """Reads what is on record in a repository. Reading creates and changes nothing."""
 
@@ -71,6 +84,16 @@ class Journal:
             if len(parts) == 3 and parts[1] == "heads":
                 found.setdefault(parts[0], {})[parts[2]] = oid
         return found
+
+    def tips(self, session: str) -> dict[str, Tip]:
+        """Line → what is at its tip, in one call of git. Raises Damaged where a commit is missing."""
+        command = ("for-each-ref", f"--format={'%00'.join(TIP)}%00", f"{REFS}{session}/heads")
+        try:
+            return _tips(self._git.run(*command))
+        except GitFailed as error:
+            raise Damaged(
+                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
+            ) from error
 
     def tags(self, session: str) -> dict[str, str]:
         """The tags of a session: id → commit."""
@@ -168,6 +191,19 @@ def _events(output: bytes) -> list[Event]:
         if event is not None:
             events.append(event)
     return events
+
+
+@reads("for-each-ref")
+def _tips(output: bytes) -> dict[str, Tip]:
+    fields = output.decode("utf-8", "replace").split("\0")[:-1]
+    found = {}
+    for name, commit, parents, tree, message in zip(*(fields[n :: len(TIP)] for n in range(len(TIP))), strict=True):
+        if not (is_object_id(commit) and is_object_id(tree)):
+            raise ValueError(name)
+        event = decode(commit, parents.split(), message.rstrip("\n") + "\n")
+        if event is not None:
+            found[name.rpartition("/")[2]] = Tip(event, tree)
+    return found
 
 
 def _session(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> Session:

@@ -13,6 +13,8 @@ rest is what PyYAML writes. The whole is plain YAML, and is read as such whereve
 from __future__ import annotations
 
 from gitckpt.errors import Damaged
+from gitckpt.repo.answers import is_object_id
+from gitckpt.repo.plain_yaml import NotPlain, plain_yaml
 from gitckpt.trajectory.events import FORMAT, Event
 
 TYPE_CHECKING = False
@@ -55,6 +57,13 @@ def _without_header_fields(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dump(document: dict[str, Any]) -> str:
+    try:
+        return plain_yaml(document)
+    except NotPlain:
+        return _dump_any(document)
+
+
+def _dump_any(document: dict[str, Any]) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
@@ -162,6 +171,17 @@ def _unquote(value: str) -> str:
     import yaml
 
     return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+
+
+def recorded_head(event: Event) -> str | None:
+    """The commit that the user's HEAD was at, None before the first one; read without a parser where the record has it
+    as we write it."""
+    _, found, rest = event.text.partition("\ngit:\n  head: ")
+    commit = rest.partition("\n")[0]
+    if found and is_object_id(commit) and "\ngit:" not in rest:
+        return commit
+    head: str | None = event.git.get("head")
+    return head
 
 
 def load(text: str) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import fcntl
 import os
 import time
-from typing import NamedTuple
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
@@ -48,11 +47,13 @@ VIEW_CONFIG = """\
 """
 
 
-class Pack(NamedTuple):
+class Pack:
     """A pack of ours: its name without an ending, and its size in bytes."""
 
-    name: bytes
-    size: int
+    __slots__ = ("name", "size")
+
+    def __init__(self, name: bytes, size: int) -> None:
+        self.name, self.size = name, size
 
 
 class Packing:

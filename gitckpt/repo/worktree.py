@@ -14,6 +14,7 @@ from gitckpt.repo.gateway import split
 from gitckpt.repo.journal import NOBODY, Journal, Writer, break_ref_locks
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
+from gitckpt.repo.message import recorded_head
 from gitckpt.repo.presence import Novelty, ObjectsGone, is_collected
 from gitckpt.repo.private import private_git
 from gitckpt.repo.quarantine import Quarantine
@@ -116,6 +117,10 @@ class WorkTree:
             self._tips = {event.commit: event for event in self.journal.at(unknown)} | self._tips
         return {commit: self._tips[commit] for commit in commits if commit in self._tips}
 
+    def know(self, events: Sequence[Event]) -> None:
+        """Take these for what is at their commits, so that `tips` need not ask."""
+        self._tips |= {event.commit: event for event in events}
+
     def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str]) -> Event:
         """The event with its place in history: sequence number, time, parents, and what the record says of git.
 
@@ -142,7 +147,7 @@ class WorkTree:
         """Further parents: what binds the event to the user's commit and keeps that, and his staging area, from gc."""
         bound = []
         head = snapshot.head.commit
-        if head and (before is None or before.git.get("head") != head):
+        if head and (before is None or recorded_head(before) != head):
             bound.append(head)
         staging = snapshot.staging
         if staging and (staging.unmerged or staging.tree not in (snapshot.head.tree, snapshot.tree)):

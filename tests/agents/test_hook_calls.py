@@ -322,3 +322,47 @@ def test_a_plugin_brings_the_words_itself(name: str, place: Place) -> None:
         for id in set(ids) & set(found):
             assert place.git("show", f"{found[id]['commit']}:a.txt") == f"tool {turn - 1}"
     assert len([e for e in place.json("log", "--all")["events"] if e["kind"] == "checkpoint"]) == 6
+
+
+# -- what it costs
+
+
+@pytest.mark.parametrize(("kind", "edit"), [("before", ""), ("after", ""), ("after", "by the tool\n")])
+def test_a_call_at_which_nothing_was_said_imports_nothing_dear(
+    claude: Client, tmp_path: Path, kind: str, edit: str
+) -> None:
+    """Each of these costs more than most of such a call."""
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    if edit:
+        claude.place.write("a.txt", edit)
+    (tmp_path / "sitecustomize.py").write_text(
+        "import atexit, os, sys\n"
+        "dear = 'yaml typing dataclasses inspect datetime typer gitckpt.protocol.ids gitckpt.agents.hook'.split()\n"
+        "atexit.register(lambda: os.write(2, repr([name for name in dear if name in sys.modules]).encode()))\n"
+    )
+    payload = json.dumps(claude.payload(kind, 0)).encode()
+    done = subprocess.run(
+        [sys.executable, "-m", "gitckpt", "hook", "claude-code"], cwd=claude.place.path, input=payload,
+        env=claude.place.env | {"PYTHONPATH": str(tmp_path)}, capture_output=True, timeout=HANG,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"[]")
+    assert [event["kind"] for event in claude.log] == ["start", *(["auto"] if edit else [])]
+    assert not edit or claude.content(claude.log[-1]) == edit.strip()
+    assert claude.faults == []
+
+
+def test_an_auto_checkpoint_goes_on_where_a_rollback_has_led(claude: Client) -> None:
+    """The session is not read whole for it: the tips of its lines have to do."""
+    for number in range(3):
+        claude.work(number)
+    claude.place.ok("rollback", "C1", "--yes")
+    claude.hook("before", 2)
+    for content in ("after the rollback", "and again"):
+        claude.place.write("a.txt", content + "\n")
+        claude.hook("after", 2)
+    auto, again = claude.log[-2:]
+    assert [e["kind"] for e in (auto, again)] == ["auto", "auto"] and auto["line"] == again["line"] == "rollback-2"
+    assert (claude.content(auto), claude.content(again)) == ("after the rollback", "and again")
+    assert [event["seq"] for event in claude.log] == list(range(1, len(claude.log) + 1))
+    assert claude.place.json("verify")["whole"] and claude.faults == []

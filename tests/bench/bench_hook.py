@@ -44,22 +44,22 @@ def before_floor(where: Path) -> None:
 
 
 def after_floor(where: Path) -> None:
-    """The same, the settings, the last event, what the files are, and what differs."""
-    before_floor(where)
+    """Which repository this is, the settings, the last event, and what the files are."""
+    empty_python()
+    git(where, "rev-parse", "--show-toplevel")
     git(where, "config", "--list", "-z")
-    git(where, "for-each-ref", "refs/gitckpt/claude-code-bench")
+    git(where, "for-each-ref", "--format=%(contents)", "refs/gitckpt/claude-code-bench")
     git(where, "status")
-    git(where, "diff-tree", "-r", "HEAD", "HEAD^{tree}")
 
 
 def changed_floor(where: Path) -> None:
-    """The same, and the event: a blob, trees, a commit, and the refs that are moved."""
+    """The same, and the event: a blob, trees, what differs, a commit, and the ref that is moved."""
     after_floor(where)
-    git(where, "write-tree")
     git(where, "hash-object", "-w", str(next(where.glob("d0/s0/*"))))
+    git(where, "write-tree")
+    git(where, "diff-tree", "-r", "HEAD", "HEAD^{tree}")
     git(where, "commit-tree", "-m", "x", "HEAD^{tree}")
     git(where, "update-ref", "refs/bench", "HEAD")
-    git(where, "symbolic-ref", "refs/bench-symbolic", "refs/bench")
 
 
 def hook(room: Path, setting: Setting) -> list[Row]:

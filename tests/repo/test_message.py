@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gitckpt.errors import Damaged
-from gitckpt.repo.message import HEADER, ROOT, SUBJECT, decode, encode, load, one_line, quote, sound
+from gitckpt.repo.message import HEADER, ROOT, SUBJECT, decode, encode, load, one_line, quote, recorded_head, sound
+from gitckpt.repo.plain_yaml import NotPlain, plain_yaml
 from gitckpt.trajectory.events import KINDS, Event
 
 #: Text that an agent can produce, and some that it should not: controls, quotes, YAML signs, separators, half pairs.
@@ -252,3 +253,65 @@ def test_the_document_is_read_once_and_only_when_asked_for() -> None:
     event = Event(kind="note", session="s", line="main", seq=1, at="", text="x", load=count)
     assert asked == []
     assert (event.document, event.fields, asked) == ({"fields": {}}, {}, ["x"])
+
+
+# -- what is written and read without a parser
+
+#: Words of which many need no quotes, and some look as if they did not.
+plain_words = st.one_of(
+    st.from_regex(r"[A-Za-z0-9/._-]{1,12}( [A-Za-z0-9._/-]{1,6}){0,2}\Z"),
+    st.text("0123456789abcdefx", min_size=1, max_size=8),
+    st.text("0123456789abcdef", min_size=40, max_size=40),
+    st.sampled_from("yes No ON off true null ~ y n nan .inf 1e3 0b1 0o7 1_0 a- -a a. a/ /a a: a# 12:30 é".split()),
+    texts,
+)
+plain_values = st.recursive(
+    st.one_of(plain_words, st.none(), st.booleans(), st.integers()),
+    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(plain_words, inner, max_size=3)),
+    max_leaves=5,
+)
+plain_documents = st.dictionaries(plain_words, plain_values, min_size=1, max_size=4)
+
+
+@settings(max_examples=300)
+@given(plain_documents)
+def test_plain_documents_are_written_as_the_library_writes_them(document: dict[str, Any]) -> None:
+    try:
+        written = plain_yaml(document)
+    except NotPlain:
+        return
+    assert written == yaml.dump(
+        document, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False, width=1 << 20
+    )  # fmt: skip
+
+
+def test_what_a_hook_records_after_a_tool_is_plain() -> None:
+    document = {
+        "boundary": {"kind": "after", "tool": "Edit", "call": "toolu_01", "failed": True, "paths": ["src/a b.py"]},
+        "changed": ["src/a b.py", "README"],
+        "git": {"head": "0d" * 20, "branch": "feature/x-1", "staging": {"tree": "3c" * 20, "unmerged": []}},
+        "coverage": {"missing": []},
+        "modes": {},
+        "count": -1,
+        "umask": None,
+    }
+    assert yaml.safe_load(plain_yaml(document)) == document
+
+
+@pytest.mark.parametrize(
+    "text", ["yes", "1" * 40, "0b1", "1e5", "a: b", " a", "a ", "a  b", "a #b", "-a", "中", "a" * 5000]
+)
+def test_words_that_need_more_are_left_to_the_library(text: str) -> None:
+    for document in ({"key": text}, {text: "value"}, {"key": [text]}):
+        with pytest.raises(NotPlain):
+            plain_yaml(document)
+
+
+@pytest.mark.parametrize("head", [None, "0d" * 20, "1" * 40, "1e" * 32, "no commit"])
+@pytest.mark.parametrize(
+    "before", [{}, {"fields": {"text": "\ngit:\n  head: " + "ab" * 20}}, {"coverage": {"missing": []}}]
+)
+def test_where_head_was_is_read_as_the_document_has_it(head: str | None, before: dict[str, Any]) -> None:
+    event = Event(kind="auto", session="s", line="main", seq=1, at="", document=before | {"git": {"head": head}})
+    assert recorded_head(read(encode(event))) == head
+    assert recorded_head(read(encode(event) + f"git:\n  head: {'cd' * 20}\n")) == "cd" * 20

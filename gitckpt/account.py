@@ -1,0 +1,51 @@
+"""What was recorded, told at the end of it."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.trajectory.paths import data_path
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.protocol.blocks import Block
+    from gitckpt.trajectory.events import Event
+
+
+class Account:
+    """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
+    none; and `missing`, the paths that the snapshots do not hold, with the reasons."""
+
+    def __init__(self) -> None:
+        self.blocks, self.session, self.opened = 0, "", ""
+        self.missing: dict[str, str] = {}
+        self._mended: list[str] = []
+
+    def add(self, event: Event, block: Block | None = None) -> None:
+        """Take up what was recorded, of a block that was written as `block`."""
+        self.blocks, self.session = self.blocks + 1, event.session
+        if event.kind == "checkpoint":
+            from gitckpt.views.mended import mended
+
+            self._mended += [f"{event.id}: {words}" for words in mended(event, block)]
+        for missing in event.missing:
+            self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
+
+    def uncovered(self) -> list[str]:
+        """A line for each path that is not covered, the first ten by name."""
+        lines = [f"not covered: {path}: {reason}" for path, reason in sorted(self.missing.items())]
+        return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
+
+    def mended(self) -> list[str]:
+        """A line for each state that could not stay as it was said, the first ten."""
+        more = len(self._mended) - 10
+        return self._mended if more <= 0 else [*self._mended[:10], f"and {more} more"]
+
+    def total(self) -> str:
+        """How many blocks are on record, and what to do where there are none."""
+        if not self.blocks:
+            return "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
+        from gitckpt.views.text import count
+
+        where = f"the new session {self.session}" if self.opened else f"session {self.session}"
+        return f"{count(self.blocks, 'block')} recorded in {where}; gitckpt log shows what"
