@@ -17,6 +17,7 @@ from gitckpt.agents.table import channel_for
 from gitckpt.agents.wording import boundary_record, boundary_words, lost_words, repeated_words
 from gitckpt.errors import GitckptError
 from gitckpt.injecting import HookedRun
+from gitckpt.listening import Listening
 from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.process.command import agent_environment
 from gitckpt.recorder import Recorder, agent_record, new_session_id
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from gitckpt.agents.stream import Item, Stream
     from gitckpt.agents.table import Choice
+    from gitckpt.repo.lock import WorkTreeLock
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.trajectory.events import Event
 
@@ -76,8 +78,7 @@ class Wrapping:
         self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
         self._tree: WorkTree | None = None
         self._recorder: Recorder | None = None
-        self._streams: dict[str, Stream | None] = {}
-        self._agent: RunningAgent | None = None
+        self._listening = Listening(self._choice, self._stops_agent)
         self._client: Opened | None = None
         self._failures: list[str] = []
         self._lost: Counter[str] = Counter()
@@ -120,7 +121,7 @@ class Wrapping:
         """Open the session, so that the state before the agent is on record."""
         try:
             self._tree = WorkTree(discover(), self._say)
-            restore = restore_for_retry if self._answer(self._tree) == "restore" else None
+            restore = self._restore if self._answer(self._tree) == "restore" else None
             self._freeze = self._freeze or self._tree.settings.freeze
             self._auto = self._auto or self._configured_auto(self._tree)
             self._recorder = Recorder(
@@ -182,22 +183,24 @@ class Wrapping:
 
     def _around(self, take: Callable[[], Snapshot]) -> Snapshot:
         """Take a snapshot while the agent's processes stand still, so that neither tears it."""
-        if self._agent is None:
-            return self._before(take)
-        if self._ended or self._freeze == "off":
-            return take()
-        with self._agent.freeze():
-            return take()
+        return self._listening.around(take) if self._listening.has_begun else self._before(take)
+
+    def _stops_agent(self) -> WorkTreeLock | None:
+        """The lock to hold while the agent is stopped for a snapshot, None where it is not."""
+        if self._tree is None or self._ended or self._freeze == "off" or (self._hooks and self._hooks.came()):
+            return None
+        return self._tree.lock
+
+    def _restore(self, recorder: Recorder, event: Event, at: Event) -> Event:
+        """Put the files back while the agent runs: a git of its own may hold a lock that is waited for."""
+        self._listening.let_go()
+        return restore_for_retry(recorder, event, at)
 
     def _take(self, chunk: bytes, stream: str, agent: RunningAgent) -> None:
         if self._recorder is None:
             return
-        self._agent = agent
-        if stream not in self._streams:
-            self._streams[stream] = self._choice.stream(stream)
-        reader = self._streams[stream]
         try:
-            self._record(reader.feed(chunk) if reader else [])
+            self._listening.hear(chunk, stream, agent, self._record)
         except Exception as error:
             self._give_up(error)
 
@@ -285,8 +288,8 @@ class Wrapping:
     def _record_end(self, agent_exit: AgentExit) -> None:
         if self._recorder is None or self._tree is None:
             return
-        for reader in filter(None, self._streams.values()):
-            self._record(reader.close())
+        for reader, items in self._listening.close():
+            self._record(items)
             self._tell_unread(reader)
         if self._hooks:
             self._end_hooks(self._hooks, self._tree)

@@ -33,6 +33,10 @@ class Stream(Protocol):
 
     def feed(self, data: bytes) -> list[Item]: ...
 
+    def read_on(self, items: list[Item], data: bytes) -> list[Item]:
+        """What was read last, and what comes right after it, which is read together with it."""
+        ...
+
     def close(self) -> list[Item]: ...
 
     def take_diagnostics(self) -> list[Diagnostic]: ...
@@ -66,7 +70,10 @@ class EventStream:
         self._channel, self._spoken = Channel(decode), Spoken(client)
 
     def feed(self, data: bytes) -> list[Item]:
-        return _with_late(self._items(self._channel.feed(data)))
+        return self.read_on([], data)
+
+    def read_on(self, items: list[Item], data: bytes) -> list[Item]:
+        return _with_late([*items, *self._items(self._channel.feed(data))])
 
     def close(self) -> list[Item]:
         return [*_with_late(self._items(self._channel.finish())), *self._spoken.close()]
@@ -96,6 +103,11 @@ class TextStream:
         blocks = self._reader.feed(data)
         more = bool(blocks) and went_on(data)
         return [Told(block, late=more or place < len(blocks)) for place, block in enumerate(blocks, 1)]
+
+    def read_on(self, items: list[Item], data: bytes) -> list[Item]:
+        more = bool(data.strip(FRAME))
+        said = [item._replace(late=item.late or more) if isinstance(item, Told) else item for item in items]
+        return [*said, *self.feed(data)]
 
     def close(self) -> list[Item]:
         return [Told(block) for block in self._reader.close()]

@@ -45,8 +45,8 @@ LOOK = 0.03
 class RunningAgent:
     """The agent, as `on_output` gets it."""
 
-    def __init__(self, tree: AgentTree) -> None:
-        self._tree = tree
+    def __init__(self, tree: AgentTree, pass_on: Callable[[], None]) -> None:
+        self._tree, self._pass_on = tree, pass_on
 
     @property
     def pid(self) -> int:
@@ -57,6 +57,10 @@ class RunningAgent:
         """A context in which nothing of the agent's whole process tree moves; see Freeze for what it promises."""
         return Freeze(self._tree)
 
+    def pass_on(self) -> None:
+        """Have `on_output` called, from within its own call, for what lies in the agent's pipes, in order."""
+        self._pass_on()
+
 
 class Attendance:
     """One agent from its start to its end. It has `patience` seconds to act on a TERM before it is killed."""
@@ -66,10 +70,11 @@ class Attendance:
         self.tree = AgentTree(link.pid, link.agent, own_group=streams.placement != "shared")
         self.signals = Signals(self._act)
         self.status: int | None = None
-        self._agent, self._on_output = RunningAgent(self.tree), on_output
+        self._on_output, self._is_handing_over = on_output, False
         self._signalled_at, self._ended_at = -math.inf, 0.0
         self._signalled: set[int] = set()
         self.relay = Relay(streams.sources, self._hand_over, self._abandons)
+        self._agent = RunningAgent(self.tree, self.relay.drain)
 
     def begin(self) -> None:
         """Take over our signals and the terminal."""
@@ -106,10 +111,15 @@ class Attendance:
         self.streams.close()
 
     def _hand_over(self, chunk: bytes, stream: Stream) -> None:
+        if self._is_handing_over:
+            self._on_output(chunk, stream, self._agent)
+            return
         self.signals.hold()
+        self._is_handing_over = True
         try:
             self._on_output(chunk, stream, self._agent)
         finally:
+            self._is_handing_over = False
             self.signals.release()
 
     @property

@@ -138,6 +138,8 @@ class Relay:
             self._beside_output.unregister(sink)
 
     def _drop(self, source: Source) -> None:
+        if source not in self.sources:  # what was passed on from within `on_chunk` has come to its end
+            return
         self.sources.remove(source)
         self._outputs.discard(source.descriptor)
         self._actions.pop(source.descriptor, None)

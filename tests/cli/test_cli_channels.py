@@ -231,6 +231,23 @@ def test_blocks_that_are_late_are_marked_and_say_nothing_of_what_is_covered(plac
     assert len(changes) == 2 and "start" in changes[0] and "C7" in changes[1] and "(all covered again)" in changes[1]
 
 
+def test_blocks_that_are_read_together_hold_the_files_of_one_moment(place: Place) -> None:
+    """A writer that never rests would change them between the two."""
+    writer = "(while :; do n=$((n + 1)); echo $n >a.txt; done) & writer=$!\n"
+    codex(place, OPENED + writer + said(checkpoint("1") + checkpoint("2")) + "await tags/C2; kill $writer\n")
+    assert place.git("rev-parse", "gitckpt/s/tags/C1^{tree}") == place.git("rev-parse", "gitckpt/s/tags/C2^{tree}")
+
+
+def test_a_block_that_is_not_marked_late_holds_what_was_there_before_the_next_tool(place: Place) -> None:
+    """The agent waits for nothing. Whether it has gone on is seen when it stands still."""
+    place.write("a.txt", "tool 0\n")
+    turns = [said(checkpoint(str(n)), f"m{n}") + ran(f"echo tool {n} >a.txt", f"t{n}") for n in range(1, 13)]
+    codex(place, OPENED + "".join(turns) + said(checkpoint("13"), "m13"), "--auto", "off")
+    for n in range(1, 14):
+        is_late = "\nlate: true" in place.git("show", "-s", "--format=%B", f"gitckpt/s/tags/C{n}")
+        assert is_late or place.git("show", f"gitckpt/s/tags/C{n}:a.txt") == f"tool {n - 1}"
+
+
 # -- automatic checkpoints
 
 AUTO = (
