@@ -48,7 +48,7 @@ class Hooking:
         self, agent: Agent, call: Hooked, repository: Repository, say: Say, *, auto: str, environ: Mapping[str, str]
     ) -> None:
         self._agent, self._call, self._repository, self._say, self._auto = agent, call, repository, say, auto
-        self._home, self._journal = environ.get("HOME", ""), Journal(repository)
+        self._environ, self._journal = environ, Journal(repository)
         given = environ.get(SESSION_VARIABLE, "")
         #: Whether `wrap` runs the client and has opened the session.
         self.wrapped = is_plain(given) and is_attended(repository.private_dir, given)
@@ -64,7 +64,7 @@ class Hooking:
         if not self._is_ours:
             return False
         begin = place_heard(self._journal.heard(self._lines.values()), self._agent.name, self._call.session)
-        heard = overhear(self._agent, self._call, session_path(self._agent, self._call, self._home), begin)
+        heard = overhear(self._agent, self._call, session_path(self._agent, self._call, self._environ), begin)
         self._tell_unheard(heard)
         if not self._has_to_write(heard):
             return False

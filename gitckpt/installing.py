@@ -12,10 +12,11 @@ import os
 import tempfile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from gitckpt.agents.homes import placed
 from gitckpt.errors import Refused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from gitckpt.agents.agent import Agent
     from gitckpt.agents.wiring import Installation, Wiring
@@ -25,12 +26,13 @@ LARGEST: Final = 4 * 1024 * 1024
 
 
 class Places(NamedTuple):
-    """Where configuration is looked for: the home directory, the root of the work tree ("" for none), and where we keep
-    what was there before."""
+    """Where configuration is looked for: the home directory, the root of the work tree ("" for none), where we keep
+    what was there before, and the variables that clients go by."""
 
     home: str
     repository: str
     kept: str
+    environ: Mapping[str, str]
 
 
 class Edit(NamedTuple):
@@ -48,7 +50,7 @@ def installations(agent: Agent, own: Wiring, shared: Wiring) -> list[Installatio
     who have the repository, in there."""
     if agent.install is None:
         raise Refused(f"{agent.name} has no configuration for hooks or tools", f"gitckpt wrap -- {agent.programs[0]} …")
-    files = [file for file in agent.install(own) if file.base == "home"]
+    files = [file._replace(moved=agent.moved) for file in agent.install(own) if file.base == "home"]
     return files + [file for file in agent.install(shared) if file.base == "repository"]
 
 
@@ -101,7 +103,9 @@ def _edits(
 
 
 def _path(file: Installation, places: Places) -> str:
-    return os.path.join(places.home if file.base == "home" else places.repository, file.path)
+    if file.base == "home":
+        return placed(file.path, places.home, file.moved, places.environ)
+    return os.path.join(places.repository, file.path)
 
 
 def _refuse_outside(path: str, repository: str) -> None:

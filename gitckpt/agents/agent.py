@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from gitckpt.agents.command import Arguments
+    from gitckpt.agents.homes import Moved
     from gitckpt.agents.hook import ReadHook
     from gitckpt.agents.session_file import SessionFile
     from gitckpt.agents.stream import Decode
@@ -43,7 +44,8 @@ class Agent:
 
     `mode` tells from its arguments, and from whether it has a terminal, what it will print; `events` makes a decoder of
     its JSON lines. `session` reads the file in which it keeps a session, `hook` what it tells a hook; `inject` gives
-    our hooks and tools to one run of it, `install` to all of them. None where the client has no such thing.
+    our hooks and tools to one run of it, `install` to all of them. None where the client has no such thing. `moved` are
+    the variables by which a person has its files elsewhere than in the home directory.
     """
 
     name: str
@@ -55,3 +57,4 @@ class Agent:
     hook: ReadHook | None = None
     inject: Inject | None = None
     install: Install | None = None
+    moved: Moved = ()

@@ -123,4 +123,5 @@ CLAUDE_CODE = Agent(
     hook=read_shell_hook,
     inject=inject,
     install=install,
+    moved=(("CLAUDE_CONFIG_DIR", ".claude"),),
 )

@@ -124,4 +124,7 @@ CLINE = Agent(
     ),
     hook=read_cline_hook,
     install=install,
+    moved=(
+        ("CLINE_SESSION_DATA_DIR", ".cline/data/sessions"), ("CLINE_DATA_DIR", ".cline/data"), ("CLINE_DIR", ".cline"),
+    ),
 )  # fmt: skip

@@ -127,4 +127,5 @@ CODEX = Agent(
     hook=read_shell_hook,
     inject=inject,
     install=install,
+    moved=(("CODEX_HOME", ".codex"),),
 )

@@ -98,4 +98,5 @@ COPILOT = Agent(
     hook=read_copilot_hook,
     inject=inject,
     install=install,
+    moved=(("COPILOT_HOME", ".copilot"),),
 )

@@ -104,4 +104,5 @@ GEMINI = Agent(
     hook=read_shell_hook,
     inject=inject,
     install=install,
+    moved=(("GEMINI_CLI_HOME", ""),),
 )

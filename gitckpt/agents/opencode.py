@@ -84,4 +84,5 @@ OPENCODE = Agent(
     hook=read_plugin_hook,
     inject=inject,
     install=install,
+    moved=(("XDG_CONFIG_HOME", ".config"), ("XDG_DATA_HOME", ".local/share")),
 )

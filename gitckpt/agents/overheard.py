@@ -6,12 +6,13 @@ import os
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gitckpt.agents.homes import placed
 from gitckpt.agents.session_file import Reading, Whereabouts, read_session
 from gitckpt.agents.signals import Boundary, Lost, Opened, Said, Signal
 from gitckpt.agents.spoken import Spoken, Told
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from gitckpt.agents.agent import Agent
     from gitckpt.agents.hook import Hooked
@@ -34,11 +35,13 @@ class Overheard(NamedTuple):
     lost: tuple[str, ...] = ()
 
 
-def session_path(agent: Agent, call: Hooked, home: str) -> str:
+def session_path(agent: Agent, call: Hooked, environ: Mapping[str, str]) -> str:
     """Where the client keeps the session, "" where nobody knows."""
     if call.transcript or agent.session is None:
         return call.transcript
-    return agent.session.path(Whereabouts(home, call.cwd, call.stored or call.session))
+    home = environ.get("HOME", "")
+    path = agent.session.path(Whereabouts(home, call.cwd, call.stored or call.session))
+    return placed(path.removeprefix(f"{home}/"), home, agent.moved, environ) if path else ""
 
 
 def overhear(agent: Agent, call: Hooked, path: str, place: str) -> Overheard:

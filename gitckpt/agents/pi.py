@@ -89,4 +89,5 @@ PI = Agent(
     hook=read_plugin_hook,
     inject=inject,
     install=install,
+    moved=(("PI_CODING_AGENT_DIR", ".pi/agent"),),
 )

@@ -74,4 +74,5 @@ QWEN = Agent(
     hook=read_shell_hook,
     inject=inject,
     install=install,
+    moved=(("QWEN_HOME", ".qwen"),),
 )

@@ -6,7 +6,10 @@ import json
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from gitckpt.agents.homes import Moved
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -46,7 +49,7 @@ class Installation(NamedTuple):
 
     `merge` makes the file's new content from the old one (None where there is none), the same again if it is all there;
     `remove` takes ours out, and gives None where nothing else is left. Both raise Refused for a file that they cannot
-    read, which then stays as it is. `caution` is what the person must know, "" for nothing.
+    read, which then stays as it is. `caution` is what the person must know, "" for nothing. `moved` are the client's.
     """
 
     base: Literal["home", "repository"]
@@ -55,6 +58,7 @@ class Installation(NamedTuple):
     remove: Callable[[str], str | None]
     executable: bool = False
     caution: str = ""
+    moved: Moved = ()
 
 
 Inject = Callable[[Wiring], Injection]

@@ -97,7 +97,7 @@ def _places() -> Places:
     except GitckptError:
         repository = ""
     state = os.environ.get("XDG_STATE_HOME") or os.path.join(home, ".local", "state")
-    return Places(home, repository, os.path.join(state, "gitckpt", "before-init"))
+    return Places(home, repository, os.path.join(state, "gitckpt", "before-init"), os.environ)
 
 
 def _difference(edit: Edit) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from gitckpt.agents.homes import placed
+from gitckpt.agents.named import hooked_agent
 from gitckpt.doctor.patient import Patient, Remark
 
 if TYPE_CHECKING:
@@ -16,8 +18,8 @@ LARGEST = 4 * 1024 * 1024
 
 def codex_trust(patient: Patient) -> Iterator[Remark]:
     """Whether Codex has been told to trust our hooks: else it runs none of them, and says nothing."""
-    home = os.path.join(os.environ.get("HOME", ""), ".codex")
-    hooks, config = os.path.join(home, "hooks.json"), os.path.join(home, "config.toml")
+    home, moved = os.environ.get("HOME", ""), hooked_agent("codex").moved
+    hooks, config = (placed(f".codex/{name}", home, moved, os.environ) for name in ("hooks.json", "config.toml"))
     if b"gitckpt" in _content(hooks) and os.fsencode(f'[hooks.state."{hooks}:') not in _content(config):
         yield Remark(
             "note", "Codex runs new hooks only when they have been trusted once, on its screen: ours are not yet",

