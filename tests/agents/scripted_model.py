@@ -51,8 +51,13 @@ def _pieces(text: str) -> list[str]:
 
 
 def _sample(schema: Json) -> Any:
-    kind = schema.get("type")
-    return {"string": "go", "boolean": False, "array": [], "object": {}}.get(str(kind), 1)
+    """A small value that fits."""
+    if "enum" in schema:
+        return schema["enum"][0]
+    if properties := schema.get("properties"):
+        return {name: _sample(properties[name]) for name in schema.get("required") or properties}
+    kind = str(schema.get("type")).lower()
+    return {"string": "go", "boolean": False, "array": [], "object": {}}.get(kind, 1)
 
 
 def _shell(tools: Sequence[Tool], command: str) -> tuple[Tool, Json]:
@@ -255,7 +260,9 @@ class Model(BaseHTTPRequestHandler):
             self._send("application/json", json.dumps({"input_tokens": 9, "totalTokens": 9}))
             return
         read, whole, events = dialect
-        answer = self._answer(*read(body))
+        wanted = body.get("generationConfig") or {}
+        schema = wanted.get("responseJsonSchema") or wanted.get("responseSchema")
+        answer = Answer(json.dumps(_sample(schema)), None) if schema else self._answer(*read(body))
         if body.get("stream") or "streamGenerateContent" in path:
             lines = [
                 f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" if "type" in e else f"data: {json.dumps(e)}\n\n"
@@ -288,14 +295,13 @@ class Model(BaseHTTPRequestHandler):
 
 
 @contextmanager
-def model_of(turns: Sequence[Turn]) -> Iterator[tuple[str, list[str]]]:
-    """A model with this script: its address, and what will have gone wrong."""
-    faults: list[str] = []
+def model_of(turns: Sequence[Turn], faults: list[str]) -> Iterator[str]:
+    """A model with this script, at the address that is given; what goes wrong is put among the faults."""
     handler = type("Scripted", (Model,), {"turns": turns, "faults": faults})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}", faults
+        yield f"http://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

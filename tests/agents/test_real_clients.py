@@ -5,7 +5,10 @@ Run with `pytest -m clients`. GITCKPT_CLIENTS names a directory that those which
 
 from __future__ import annotations
 
+import shutil
 import subprocess
+import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -13,10 +16,13 @@ from typing import Any
 
 import pytest
 from commandline import Place, checkpoint
-from real_clients import CLIENTS, directory_of
+from real_clients import CLIENTS, WHERE, directory_of
 from scripted_model import Turn, model_of
 
 pytestmark = pytest.mark.clients
+
+#: Some shells of clients make a PATH of their own.
+GITCKPT = Path(sys.executable).with_name("gitckpt")
 
 #: Seconds for one run of a client; some wait for a network that may not be there.
 LONG = 300
@@ -25,7 +31,7 @@ LONG = 300
 TURNS = [
     Turn(checkpoint("1") + "\nNow I write.", "echo one >a.txt"),
     Turn(checkpoint("2"), "echo two >a.txt; echo new >b.txt; cat a.txt"),
-    Turn(checkpoint("3"), "gitckpt rollback C2 --yes"),
+    Turn(checkpoint("3"), f"{GITCKPT} rollback C2 --yes"),
     Turn(checkpoint("4"), "echo four >a.txt; false"),
     Turn("===RETRY===\nfrom: C4\nreason: [it failed]\nnew_strategy: [another way]\n===END===", "echo five >a.txt"),
     Turn(checkpoint("5") + checkpoint("6"), "rm a.txt"),
@@ -63,7 +69,7 @@ class Client:
 
     def wrapped(self, mode: str, *options: str) -> str:
         """The client under `wrap`; what gitckpt said of it."""
-        command = ["gitckpt", "wrap", *options, "--", *self.command(mode)]
+        command = [str(GITCKPT), "wrap", *options, "--", *self.command(mode)]
         done = subprocess.run(
             command,
             cwd=self.place.path,
@@ -99,17 +105,20 @@ Begin = Callable[[str, Sequence[Turn]], Client]
 
 
 @pytest.fixture
-def begin(place: Place, tmp_path: Path) -> Iterator[Begin]:
-    """Makes a client that talks to a model with the script that is given."""
+def begin(template_place: Place) -> Iterator[Begin]:
+    """Makes a client that talks to a model with the script that is given. Codex and Gemini want to be where nobody else
+    may write, which is not so below the directory for temporary files."""
+    room = Path(tempfile.mkdtemp(prefix="run-", dir=WHERE or None))
     with ExitStack() as stack:
-        faults: list[str] = []
+        stack.callback(shutil.rmtree, room, ignore_errors=True)
+        place, faults = template_place.copy(room / "work"), list[str]()
 
         def begun(name: str, turns: Sequence[Turn]) -> Client:
             directory = directory_of(name)
             if not directory:
                 pytest.skip(f"{CLIENTS[name].command} is not installed")
-            client = Client(name, place, directory, tmp_path / "owner")
-            url, faults[:] = stack.enter_context(model_of(turns))
+            client = Client(name, place, directory, room / "owner")
+            url = stack.enter_context(model_of(turns, faults))
             place.env |= client.real.tell(client.home, place.path, url)
             return client
 
