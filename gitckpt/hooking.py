@@ -19,7 +19,7 @@ from gitckpt.repo.live import is_attended
 from gitckpt.repo.trees import changes
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.trajectory.events import BLOCK_KINDS
-from gitckpt.trajectory.naming import SESSION_VARIABLE, is_plain, session_name
+from gitckpt.trajectory.naming import given_session, session_name
 from gitckpt.trajectory.session import MAIN, line_number
 from gitckpt.trajectory.sources import Heard, place_heard
 
@@ -49,9 +49,9 @@ class Hooking:
     ) -> None:
         self._agent, self._call, self._repository, self._say, self._auto = agent, call, repository, say, auto
         self._environ, self._journal = environ, Journal(repository)
-        given = environ.get(SESSION_VARIABLE, "")
+        given = given_session(agent.name, environ)
         #: Whether `wrap` runs the client and has opened the session.
-        self.wrapped = is_plain(given) and is_attended(repository.private_dir, given)
+        self.wrapped = bool(given) and is_attended(repository.private_dir, given)
         self.name = given if self.wrapped else session_name(agent.name, call.session, repository.name)
         self._is_ours = not self.wrapped or claim(repository, given, "hooks")
         self._lines = self._journal.lines(self.name).get(self.name, {})

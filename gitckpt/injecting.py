@@ -12,7 +12,7 @@ from gitckpt.agents.command import Arguments
 from gitckpt.agents.wiring import Injection, Wiring
 from gitckpt.repo.claim import claim, claimed_by, release
 from gitckpt.repo.live import is_attended
-from gitckpt.trajectory.naming import SESSION_VARIABLE
+from gitckpt.trajectory.naming import CLIENT_VARIABLE, SESSION_VARIABLE
 from gitckpt.trajectory.sources import digest_of, read_source
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ def inject(
     What a person has given himself stays: then nothing of ours is added. Raises OSError where a file of ours cannot be
     written."""
     agent = choice.agent
-    told = {**environ, SESSION_VARIABLE: session} if agent and agent.hook else dict(environ)
+    told = dict(environ)
+    if agent and agent.hook:
+        told |= {SESSION_VARIABLE: session, CLIENT_VARIABLE: agent.name}
     _forget_the_dead(repository)
     release(repository, session)
     if agent is None or agent.inject is None or not choice.program.word:

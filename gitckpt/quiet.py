@@ -11,7 +11,7 @@ from gitckpt.agents.tool_call import SHELL_EVENTS, call_id, shell_call
 from gitckpt.repo.claim import claim
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.repository import REFS
-from gitckpt.trajectory.naming import SESSION_VARIABLE, is_plain, session_name
+from gitckpt.trajectory.naming import given_session, session_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def settle(
     session, path = text(payload, "session_id"), text(payload, "transcript_path")
     if client not in CLIENTS or kind not in ("before", "after") or not (session and path):
         return False
-    given = environ.get(SESSION_VARIABLE, "")
-    wrapped = is_plain(given) and is_attended(repository.private_dir, given)
+    given = given_session(client, environ)
+    wrapped = bool(given) and is_attended(repository.private_dir, given)
     if wrapped and not claim(repository, given, "hooks"):
         return True
     name, head = given if wrapped else session_name(client, session, repository.name), f"{client} {session} "

@@ -5,8 +5,19 @@ from __future__ import annotations
 #: Characters of a name.
 LONGEST = 64
 
-#: By this `wrap` tells the hooks of its agent which session they record into.
-SESSION_VARIABLE = "GITCKPT_SESSION"
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: By these `wrap` tells the hooks of its agent which session they record into, and which client that is for: one of
+#: another kind that the agent starts inherits them.
+SESSION_VARIABLE, CLIENT_VARIABLE = "GITCKPT_SESSION", "GITCKPT_CLIENT"
+
+
+def given_session(client: str, environ: Mapping[str, str]) -> str:
+    """The session that `wrap` has named to the hooks of this client; "" for none."""
+    given = environ.get(SESSION_VARIABLE, "")
+    return given if is_plain(given) and environ.get(CLIENT_VARIABLE, client) == client else ""
 
 
 def session_name(client: str, session: str, work_tree: str) -> str:

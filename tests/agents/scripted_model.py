@@ -16,6 +16,9 @@ Json = dict[str, Any]
 SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command", "run_commands")
 COMMANDS = ("command", "cmd", "commands")
 
+#: Words of what an agent is told that stops and owes a block: one more turn.
+OWED = "no block tells of it"
+
 USAGE = {"input_tokens": 9, "output_tokens": 9}
 
 
@@ -253,7 +256,8 @@ class Model(BaseHTTPRequestHandler):
         self._send("application/json", json.dumps({"data": [{"id": "scripted", "object": "model"}], "object": "list"}))
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)))
+        text = self.rfile.read(int(self.headers.get("content-length") or 0)).decode()
+        body = json.loads(text)
         path = self.path.partition("?")[0]
         dialect = next((found for end, found in DIALECTS.items() if path.endswith(end)), None)
         if dialect is None:
@@ -262,7 +266,7 @@ class Model(BaseHTTPRequestHandler):
         read, whole, events = dialect
         wanted = body.get("generationConfig") or {}
         schema = wanted.get("responseJsonSchema") or wanted.get("responseSchema")
-        answer = Answer(json.dumps(_sample(schema)), None) if schema else self._answer(*read(body))
+        answer = Answer(json.dumps(_sample(schema)), None) if schema else self._answer(*read(body), OWED in text)
         if body.get("stream") or "streamGenerateContent" in path:
             lines = [
                 f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" if "type" in e else f"data: {json.dumps(e)}\n\n"
@@ -272,10 +276,10 @@ class Model(BaseHTTPRequestHandler):
         else:
             self._send("application/json", json.dumps(whole(answer)))
 
-    def _answer(self, tools: Sequence[Tool], results: int) -> Answer:
+    def _answer(self, tools: Sequence[Tool], results: int, owed: bool) -> Answer:
         if not tools:
             return Answer("ok", None)
-        number = min(results, len(self.turns) - 1)
+        number = min(results + owed, len(self.turns) - 1)
         try:
             return Answer(self.turns[number].text, _called(self.turns[number], number, tools))
         except StopIteration:

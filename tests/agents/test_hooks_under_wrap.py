@@ -45,7 +45,8 @@ for number, rows in enumerate(turns):
 hook("Stop", stop_hook_active=False)
 hook("SessionEnd", reason="other")
 Path(os.environ["TURNS"]).with_name("log.json").write_text(
-    json.dumps({{"log": log, "argv": sys.argv, "session": os.environ.get("GITCKPT_SESSION")}})
+    json.dumps({{"log": log, "argv": sys.argv, "session": os.environ.get("GITCKPT_SESSION"),
+                "client": os.environ.get("GITCKPT_CLIENT")}})
 )
 """
 
@@ -66,6 +67,7 @@ class Run:
         self.answer: Answer = place.run("wrap", *options, "--", *argv.split(), env=given)
         told = json.loads((room / "log.json").read_text())
         self.calls, self.argv, self.session = told["log"], told["argv"], told["session"]
+        self.client_variable = told["client"]
 
     @property
     def client(self) -> Client:
@@ -164,3 +166,19 @@ def test_what_wrap_heard_first_hooks_leave_to_it(place: Place) -> None:
         for kind in ("before", "after", "turn"):
             client.hook(kind, 1 if kind != "turn" else 0)
     assert run.client.log == before
+
+
+def test_a_client_of_another_kind_that_the_agent_starts_has_a_session_of_its_own(place: Place) -> None:
+    run = Run(place)
+    assert run.client_variable == "claude-code"
+    live = place.path / ".git/gitckpt/live"
+    live.mkdir(exist_ok=True)
+    with (live / "run").open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_SH)
+        for name in ("codex", "gemini"):
+            client = Client(name, place)
+            client.place.env |= {"GITCKPT_SESSION": "run", "GITCKPT_CLIENT": "gemini"}
+            client.work(0)
+            assert client.faults == []
+    sessions = {s["id"] for s in place.json("sessions", "--all")["sessions"]}
+    assert "run" in sessions and f"codex-{Client('codex', place).session}" in sessions and len(sessions) == 3

@@ -155,6 +155,15 @@ def test_set_up_by_init_it_needs_no_wrap(begin: Begin, name: str) -> None:
     client.place.ok("init", "--agent", name, "--remove")
 
 
+@pytest.mark.parametrize("name", ["claude-code", "codex", "gemini", "qwen", "copilot"])
+def test_one_that_stops_and_owes_a_block_is_asked_for_it_once(begin: Begin, name: str) -> None:
+    client = begin(name, [Turn("I write.", "echo one >a.txt"), Turn("Done."), Turn(checkpoint("1")), Turn("No more.")])
+    client.place.ok("init", "--agent", name)
+    client.run("text")
+    [event] = [event for event in client.events if event["kind"] == "checkpoint"]
+    assert client.place.git("show", f"{event['commit']}:a.txt") == "one"
+
+
 FIELDS = {
     "phase": "implement", "done": ["wrote a.txt"], "next": "go on", "state_ref": ["n=1"], "rollback_hint": ["C1"],
 }  # fmt: skip

@@ -1,0 +1,128 @@
+"""Row `freeze`: how long an agent is stopped for a snapshot, and whether a writer that never rests tears one.
+
+    python tests/bench/bench_freeze.py            exit status 1 if a bar is missed
+    python tests/bench/bench_freeze.py --quick    fewer tries, for a look
+
+The agent is a shell with two writers below it. Each goes through its files again and again, and puts the number of the
+round into each. In a snapshot of one moment the files of a writer hold two numbers at most, one after the other, and the
+smaller one only behind the greater."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from gitckpt.process import RunningAgent, run_agent
+from gitckpt.recorder import Recorder
+from gitckpt.repo.repository import discover
+from gitckpt.repo.worktree import WorkTree
+
+#: Files of one writer, and writers.
+FILES, WRITERS = 40, 2
+
+#: Milliseconds that stopping and continuing may add to a snapshot.
+MOST_ADDED = 20.0
+
+WRITER = """
+import os, sys
+places = [os.open(f"w{sys.argv[1]}/{n:03}", os.O_WRONLY | os.O_CREAT, 0o644) for n in range(int(sys.argv[2]))]
+number = 0
+while True:
+    number += 1
+    for place in places:
+        os.pwrite(place, b"%09d" % number, 0)
+"""
+
+AGENT = "".join(f"{sys.executable} -c '{WRITER}' {n} {FILES} & " for n in range(WRITERS))
+AGENT += "while echo ready; do sleep 0.02; done"
+
+
+class Tried(NamedTuple):
+    """One try: milliseconds that the agent was stopped, those of the snapshot within, and whether that is torn."""
+
+    stopped: float
+    snapshot: float
+    held: bool
+    torn: bool
+
+
+def is_torn(tree: WorkTree, commit: str) -> bool:
+    """Whether the files of a writer could not all have been so at one moment."""
+    for writer in range(WRITERS):
+        paths = tree.repository.git.text("ls-tree", "-r", "--format=%(objectname)", commit, f"w{writer}/").split()
+        output = tree.repository.git.text("cat-file", "--batch=", data="\n".join(paths).encode() + b"\n")
+        numbers = [int(number) for number in output.split()]
+        if sorted(numbers, reverse=True) != numbers or numbers[0] - numbers[-1] > 1:
+            return True
+    return False
+
+
+def measured(room: Path, tries: int, *, freeze: bool) -> list[Tried]:
+    """Tries with one agent that never rests."""
+    os.chdir(room)
+    tree = WorkTree(discover())
+    recorder, found = Recorder(tree), list[Tried]()
+
+    def on_output(chunk: bytes, stream: str, agent: RunningAgent) -> None:
+        if len(found) == tries:
+            agent_of_the_bench.append(agent.pid)
+            raise StopIteration
+        began = time.perf_counter()
+        held, spent = True, 0.0
+        if freeze:
+            with agent.freeze() as stop:
+                at = time.perf_counter()
+                event = recorder.note("auto", "a moment", {})
+                spent = time.perf_counter() - at
+            held = stop.held
+        else:
+            event = recorder.note("auto", "a moment", {})
+        stopped = time.perf_counter() - began
+        found.append(Tried(stopped * 1000, spent * 1000, held, is_torn(tree, event.commit)))
+
+    agent_of_the_bench: list[int] = []
+    try:
+        run_agent(["sh", "-c", AGENT], on_output=on_output, mode="pipe")
+    except StopIteration:
+        pass
+    finally:
+        tree.close()
+    return found
+
+
+def main() -> int:
+    """Print the row; 1 if a bar is missed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true")
+    tries = 20 if parser.parse_args().quick else 200
+    with tempfile.TemporaryDirectory() as directory:
+        room = Path(directory)
+        for writer in range(WRITERS):
+            (room / f"w{writer}").mkdir()
+            for number in range(FILES):
+                (room / f"w{writer}" / f"{number:03}").write_text(f"{0:09}")
+        subprocess.run(["git", "init", "-q", directory], check=True)
+        subprocess.run(["git", "-C", directory, "config", "gitckpt.durable", "false"], check=True)
+        running, frozen = measured(room, tries // 8, freeze=False), measured(room, tries, freeze=True)
+        os.chdir("/")
+    added = statistics.median(tried.stopped - tried.snapshot for tried in frozen)
+    torn, torn_running = sum(tried.torn for tried in frozen), sum(tried.torn for tried in running)
+    holds = added <= MOST_ADDED and not torn and all(tried.held for tried in frozen)
+    snapshot = statistics.median(tried.snapshot for tried in frozen)
+    print(
+        f"freeze  snapshot {snapshot:.1f} ms, agent stopped {added:.1f} ms longer (bar {MOST_ADDED:.0f}); "
+        f"{torn} of {len(frozen)} torn (bar 0; without {torn_running} of {len(running)})  "
+        + ("holds" if holds else "MISSED")
+    )
+    return 0 if holds else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
