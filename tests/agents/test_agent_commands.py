@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path
 
 import pytest
 from captured import FIXTURES, NINE, captured, names
@@ -172,3 +174,19 @@ def test_names_of_clients_are_their_own() -> None:
 def test_each_capture_is_read_by_a_test() -> None:
     read = "".join(path.read_text() for path in FIXTURES.parent.glob("*.py"))
     assert [path.name for path in FIXTURES.iterdir() if path.name not in read] == []
+
+
+RECIPES = (Path(__file__).parents[2] / "docs" / "recipes.md").read_text()
+
+
+@pytest.mark.parametrize("command", re.findall(r"^gitckpt wrap -- (.*?)(?: +#.*)?$", RECIPES, re.MULTILINE))
+def test_the_recipes_lose_no_words_or_say_so(command: str) -> None:
+    choice = channel_for(shlex.split(command), terminal=False)
+    assert choice.agent is not None
+    is_whole = bool(choice.agent.inject) or not choice.mode.loss
+    assert is_whole or "at 80 columns" in RECIPES.partition(command)[2].partition("##")[0]
+
+
+def test_every_client_has_a_recipe() -> None:
+    written = re.findall(r"^gitckpt wrap -- (.*?)(?: +#.*)?$", RECIPES, re.MULTILINE)
+    assert {chosen(command)[0] for command in written} == {agent.name for agent in AGENTS}

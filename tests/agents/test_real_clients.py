@@ -5,6 +5,7 @@ Run with `pytest -m clients`. GITCKPT_CLIENTS names a directory that those which
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -162,6 +163,32 @@ def test_one_that_stops_and_owes_a_block_is_asked_for_it_once(begin: Begin, name
     client.run("text")
     [event] = [event for event in client.events if event["kind"] == "checkpoint"]
     assert client.place.git("show", f"{event['commit']}:a.txt") == "one"
+
+
+#: The lines of the recipes, by the client that they set up or run.
+RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"
+LINES = {
+    name: [
+        line
+        for line in RECIPES.read_text().splitlines()
+        if re.match(rf"gitckpt (wrap -- {client.command} |init --agent {name}\b)", line) and "--remove" not in line
+    ]
+    for name, client in CLIENTS.items()
+}
+
+
+@pytest.mark.parametrize("name", CLIENTS)
+def test_the_recipes_word_for_word(begin: Begin, name: str) -> None:
+    client = begin(name, [Turn(checkpoint("1"))])
+    assert len(LINES[name]) == 2
+    client.place.env["PATH"] = f"{GITCKPT.parent}:{client.place.env['PATH']}"
+    for line in LINES[name]:
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=client.place.path, env=client.place.env, stdin=subprocess.DEVNULL,
+            capture_output=True, timeout=LONG,
+        )  # fmt: skip
+        assert done.returncode == 0, done
+    assert [event["id"] for event in client.events if event["kind"] == "checkpoint"] == ["C1"]
 
 
 FIELDS = {
