@@ -10,7 +10,8 @@ from gitckpt.agents.lookup import rows, text
 from gitckpt.agents.signals import Opened, Said
 from gitckpt.agents.wiring import Wiring
 
-#: Both tell our hook, in the shape of a shell hook, what was said since the last call, and wait for it to end.
+#: Both tell our hook, in the shape of a shell hook, what was said since the last call, and wait for it to end. They
+#: call at the start too: then the words are theirs to record, before `wrap` reads any.
 _TELL: Final = """\
 // Written by gitckpt: tells `gitckpt hook` what the agent has said and which tool comes next, and waits for it.
 import { spawnSync } from "node:child_process"
@@ -34,7 +35,8 @@ export const Gitckpt = async ({ directory }) => {
         const parts = (heard[p.sessionID] ??= {})
         const part = (parts[p.partID] ??= { message: p.messageID, text: "" })
         part.text += p.delta
-      } else if (type === "session.idle") pass("Stop", p.sessionID)
+      } else if (type === "session.created") pass("SessionStart", p.info?.id ?? p.sessionID ?? "")
+      else if (type === "session.idle") pass("Stop", p.sessionID)
     },
     "tool.execute.before": async (call, { args }) =>
       pass("PreToolUse", call.sessionID, { tool_name: call.tool, tool_use_id: call.callID, tool_input: args }),
@@ -53,6 +55,7 @@ export default function (pi) {
     tell({ hook_event_name: event, session_id: session, transcript_path: file, cwd: ctx?.cwd ?? "", said, ...more })
     said = []
   }
+  pi.on("session_start", async (_, ctx) => void pass("SessionStart", ctx))
   pi.on("message_end", async ({ message }) => {
     if (message?.role === "assistant")
       for (const part of message.content ?? [])

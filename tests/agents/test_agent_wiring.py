@@ -218,6 +218,7 @@ import { Gitckpt } from "./gitckpt.mjs"
 const hooks = await Gitckpt({ directory: "/repo" })
 const heard = (text, partID = "p") =>
   hooks.event({ event: { type: "message.part.delta", properties: { sessionID: "s", messageID: "m", partID, field: "text", delta: text } } })
+await hooks.event({ event: { type: "session.created", properties: { info: { id: "s" } } } })
 await heard("===CHECK"); await heard("POINT 1==="); await heard("more", "q")
 await hooks["tool.execute.before"]({ sessionID: "s", tool: "bash", callID: "c" }, { args: { filePath: "a.txt" } })
 await hooks["tool.execute.after"]({ sessionID: "s", tool: "bash", callID: "c" }, { output: "…" })
@@ -232,6 +233,7 @@ const on = {}
 extension({ on: (name, does) => (on[name] = does) })
 const ctx = { cwd: "/repo", sessionManager: { getSessionFile: () => "/home/dev/sessions/2026-11-30T03_s.jsonl" } }
 const said = (text) => on.message_end({ message: { role: "assistant", timestamp: "m", content: [{ type: "text", text }] } }, ctx)
+await on.session_start({ reason: "startup" }, ctx)
 await said("===CHECKPOINT 1==="); await said("more")
 await on.message_end({ message: { role: "user", content: [{ type: "text", text: "prompt" }] } }, ctx)
 await on.tool_call({ toolName: "bash", toolCallId: "c", input: { path: "a.txt" } }, ctx)
@@ -250,8 +252,9 @@ def test_a_plugin_tells_what_was_said_before_each_tool(plugin: Any, run: str, tm
     (tmp_path / "run.mjs").write_text(run)
     done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, timeout=HANG)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    before, after, turn = [read_plugin_hook(json.loads(line)) for line in log.read_text().splitlines()]
-    assert {call.session for call in (before, after, turn)} == {"s"} and before.cwd == "/repo"
+    opened, before, after, turn = [read_plugin_hook(json.loads(line)) for line in log.read_text().splitlines()]
+    assert {call.session for call in (opened, before, after, turn)} == {"s"} and before.cwd == "/repo"
+    assert (opened.kind, opened.signals) == ("opened", (Opened("s", "", "/repo"),))
     assert before.signals == (
         Opened("s", "", "/repo"), Said("===CHECKPOINT 1===", "m", True), Said("more", "m", True),
         Boundary("before", "bash", "c", False, ("a.txt",)),
