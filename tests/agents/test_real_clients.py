@@ -196,9 +196,7 @@ def test_the_recipes_word_for_word(begin: Begin, name: str) -> None:
     assert [event["id"] for event in client.events if event["kind"] == "checkpoint"] == ["C1"]
 
 
-FIELDS = {
-    "phase": "implement", "done": ["wrote a.txt"], "next": "go on", "state_ref": ["n=1"], "rollback_hint": ["C1"],
-}  # fmt: skip
+FIELDS = {"goal": "move the dates", "facts": [], "done": ["wrote a.txt"], "todo": ["go on"]}
 
 
 @pytest.mark.parametrize("name", [name for name, real in CLIENTS.items() if real.mcp])
