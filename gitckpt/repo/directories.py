@@ -99,7 +99,7 @@ class Directories:
         while level or unasked:
             for path in level:
                 seen[path] = self._read(path, self.known.get(path))
-            level = [child for path in level for child in self._children(path, seen[path])]
+            level = [child for path in level for child in self._children(path, seen[path], tracked)]
             unasked += [path for path in level if path not in self.known and path not in tracked]
             if len(unasked) >= AHEAD or not level:
                 ignored = self._ignored(unasked)
@@ -110,12 +110,19 @@ class Directories:
         self.changed = {path for path, directory in seen.items() if directory is not self.known.get(path)}
         self.known = seen
 
-    def _children(self, path: bytes, directory: Directory) -> list[bytes]:
+    def enter(self, paths: Iterable[bytes]) -> None:
+        """Take up directories that have come to hold recorded files, though a rule ignores them: their permission bits
+        are part of what was there."""
+        for path in paths:
+            if path not in self.known:
+                self.known[path] = self._read(path, None)
+
+    def _children(self, path: bytes, directory: Directory, tracked: set[bytes]) -> list[bytes]:
         """The directories in one that may have content."""
         if directory.boundary:
             return []
-        paths = [path + b"/" + name if path else name for name in directory.children]
-        return [child for child in paths if child not in self.ignored and child not in self._excluded]
+        paths = (path + b"/" + name if path else name for name in directory.children)
+        return [p for p in paths if (p not in self.ignored or p in tracked) and p not in self._excluded]
 
     def _ignored(self, paths: list[bytes]) -> set[bytes]:
         """Those of the paths that are ignored, in an ignored directory too; only the topmost need be remembered."""

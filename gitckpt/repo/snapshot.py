@@ -134,6 +134,7 @@ class Snapshotter:
         changes.take_back_unlisted()
         changes.consider([*self._included(), *also])
         changes.apply()
+        cache.directories.enter(index.parents(changes.added))
         cache.note_unlisted(changes)
         # git has just written the staging area's tree, and seen that all of it is there
         tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any)

@@ -246,3 +246,19 @@ def test_a_directory_with_ignored_files_alone_is_not_asked_for_its_bits(project:
     project.write("a", "a file\n")
     project.roll_back("C1")
     assert not (project.root / "a").exists()
+
+
+def test_a_directory_that_a_rule_ignores_comes_back_with_its_bits_where_a_file_in_it_had_to_be_held(
+    project: Project,
+) -> None:
+    project.write("kept/file", "then\n")
+    project.checkpoint("C1")
+    project.write(".gitignore", "*\n!.gitignore\n")
+    project.write("kept/file", "now\n")
+    (project.root / "kept").chmod(0o700)
+    project.remove(".git/gitckpt")
+    before = project.disk()
+    project.roll_back("C1")
+    assert (project.read("kept/file"), project.disk()["kept/"][1]) == (b"then\n", 0o755)
+    project.undo()
+    assert project.disk() == before
