@@ -25,7 +25,7 @@ from gitckpt.errors import Refused
 LENGTH = 40
 
 #: What a rollback may refuse for; nothing is changed then.
-REASONS = ("in the way, and not to be kept", "operation of git in progress", "no rollback to undo", "no undo to take back")
+REASONS = ("in the way", "operation of git in progress", "no rollback to undo", "no undo to take back")
 
 SCOPES = ("files", "staged", "all")
 
