@@ -117,6 +117,8 @@ def _refuse_outside(path: str, repository: str) -> None:
 
 
 def _read(path: str) -> str | None:
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise Refused(f"{path} is not a file", "look what it is, and remove it")
     try:
         with open(path, "rb") as file:
             content = file.read(LARGEST + 1)

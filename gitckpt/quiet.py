@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.agents.lookup import text
+from gitckpt.agents.regular import open_regular
 from gitckpt.agents.tool_call import SHELL_EVENTS, call_id, shell_call
 from gitckpt.repo.claim import claim
 from gitckpt.repo.live import is_attended
@@ -78,7 +79,7 @@ def _nothing_said(path: str, place: int | None, awaited: bytes = b"") -> bool:
     if place is None:
         return False
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size < place:
                 return False
             # calls of one message may run side by side: the hook of another one may have read this one too

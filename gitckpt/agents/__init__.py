@@ -10,6 +10,7 @@
     wiring       how a client is given our hooks and tools
     spoken       words → blocks, each once
     json_lines, lookup, pending    reading JSON that anybody may have written
+    regular      opening a file that anybody may have named
     claude, codex, gemini, qwen, opencode, cline, copilot, pi, aider, mini    a file per client
 
 Nothing here runs anything, writes anything, or knows of git. Adding a client is one file and one row of the table.

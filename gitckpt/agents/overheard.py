@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitckpt.agents.homes import placed
+from gitckpt.agents.regular import open_regular
 from gitckpt.agents.session_file import Reading, Whereabouts, read_session
 from gitckpt.agents.signals import Boundary, Lost, Opened, Said, Signal
 from gitckpt.agents.spoken import Spoken, Told
@@ -90,7 +91,7 @@ def _was_read(path: str, place: str, call: str) -> bool:
     if not place.isdigit():
         return False
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             file.seek(max(int(place) - _BEFORE, 0))
             return call.encode("utf-8", "replace") in file.read(min(int(place), _BEFORE))
     except OSError:

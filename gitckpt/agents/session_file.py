@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 from gitckpt.agents.json_lines import MAX_LINE
 from gitckpt.agents.lookup import at
+from gitckpt.agents.regular import open_regular
 from gitckpt.agents.signals import Lost, Opened, Signal
 from gitckpt.agents.stream import Channel
 
@@ -51,7 +52,8 @@ class Reading(NamedTuple):
 def read_session(file: SessionFile, path: str, session: str = "", place: str = "") -> Reading:
     """What a session file holds beyond `place`; all of it where that is "" or the file has become shorter.
 
-    A file that is not there yet, or cannot be read, is a Lost and leaves the place. `session` picks one of a database.
+    A file that is not there yet, cannot be read or is no regular file is a Lost and leaves the place. `session` picks
+    one of a database.
     """
     try:
         match file.form:
@@ -72,7 +74,7 @@ def _unread(why: object, place: str) -> Reading:
 def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
     """Whole lines only: what the client is writing just now is read the next time."""
     channel, signals = Channel(file.decode()), list[Signal]()
-    with open(path, "rb") as lines:
+    with open_regular(path) as lines:
         offset = int(place) if place.isascii() and place.isdigit() else 0
         if offset > os.fstat(lines.fileno()).st_size:
             offset = 0
@@ -85,7 +87,7 @@ def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
 
 
 def _read_document(file: SessionFile, path: str, place: str) -> Reading:
-    with open(path, "rb") as document:
+    with open_regular(path) as document:
         content = document.read(MAX_DOCUMENT + 1)
     if len(content) > MAX_DOCUMENT:
         return _unread(f"it is larger than {MAX_DOCUMENT // 1024**2} MiB", place)
@@ -108,6 +110,7 @@ def _read_database(file: SessionFile, path: str, session: str, place: str) -> Re
     """Read-only: nothing of the client's is made or repaired."""
     import sqlite3
 
+    open_regular(path).close()
     uri = f"file:{quote(os.path.abspath(path))}?mode=ro"
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=1.0)) as database:

@@ -11,6 +11,8 @@ import os
 import stat
 import time
 
+from gitckpt.errors import Refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,6 +29,9 @@ AHEAD = 64
 
 #: Kinds of special files, for a message.
 SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
+
+#: Files of the work tree that git itself reads. It opens whatever has such a name, and waits for ever at a FIFO.
+READ_BY_GIT = (b".gitignore", b".gitattributes")
 
 
 class Directory:
@@ -83,12 +88,17 @@ class Directories:
         """Bring `known` up to date; whether an ignore rule changed since the last look.
 
         `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute
-        paths of the rule files outside the work tree."""
+        paths of the rule files outside the work tree. Raises Refused where git would wait for ever at a file of rules.
+        """
+        rule_files = tuple(rule_files)
+        for path in rule_files:
+            _refuse_fifo(path)
         self._walk(tracked)
         rules = self._rule_stamps(rule_files)
-        changed = rules != self.rules
-        if changed:
-            self.rules, self.ignored, self.known = rules, set(), {}
+        changed, learnt = rules != self.rules, bool(self.rules)
+        self.rules = rules
+        if changed and learnt:
+            self.ignored, self.known = set(), {}
             self._walk(tracked)
         return changed
 
@@ -99,6 +109,7 @@ class Directories:
         while level or unasked:
             for path in level:
                 seen[path] = self._read(path, self.known.get(path))
+                _refuse_special_rules(path, seen[path])
             level = [child for path in level for child in self._children(path, seen[path], tracked)]
             unasked += [path for path in level if path not in self.known and path not in tracked]
             if len(unasked) >= AHEAD or not level:
@@ -192,6 +203,37 @@ def _closed(*, readable: bool) -> Directory:
     return directory
 
 
+def _refuse_special_rules(path: bytes, directory: Directory) -> None:
+    """Raise Refused where a file of rules is a FIFO or a device: git would wait for ever."""
+    for name in READ_BY_GIT:
+        if directory.special.get(name, "socket") != "socket":
+            raise _endless(os.path.join(path, name), directory.special[name])
+
+
+def refuse_endless_attributes(work_tree: bytes, directories: Iterable[bytes]) -> None:
+    """Raise Refused where git would wait for ever at a FIFO when it looks for attributes of what is in these
+    directories and at the root."""
+    for directory in (b"", *directories):
+        _refuse_fifo(os.path.join(work_tree, directory, b".gitattributes"))
+
+
+def _refuse_fifo(path: bytes) -> None:
+    """The same of one outside the work tree, which may well be /dev/null."""
+    try:
+        is_fifo = stat.S_ISFIFO(os.stat(path).st_mode)
+    except OSError:
+        return
+    if is_fifo:
+        raise _endless(path, "FIFO")
+
+
+def _endless(path: bytes, kind: str) -> Refused:
+    return Refused(
+        f"{os.fsdecode(path)} is a {kind}: git waits there for ever when it looks for its rules",
+        "remove it, or make it a file",
+    )
+
+
 def _stamp_of(status: os.stat_result) -> int:
     """When entries last came or went: a modification time can be put back, the change time cannot."""
     return status.st_ctime_ns
@@ -227,6 +269,8 @@ def is_repository(directory: bytes) -> bool:
     try:
         if os.path.isdir(dot_git):
             return _is_git_dir(dot_git)
+        if os.path.exists(dot_git) and not os.path.isfile(dot_git):
+            return False  # to open a FIFO is to wait for ever
         with open(dot_git, "rb") as file:
             content = file.read(8192)
     except OSError:

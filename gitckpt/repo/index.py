@@ -20,7 +20,7 @@ from gitckpt.repo.private import clear, index_path, is_plain_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
@@ -94,8 +94,10 @@ def tidy(repository: Repository, raw: Git) -> None:
                 os.unlink(os.path.join(repository.private_dir, name))
 
 
-def seed(repository: Repository, raw: Git) -> Seed:
-    """Make the private index from the user's, or empty where he has none."""
+def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object]) -> Seed:
+    """Make the private index from the user's, or empty where he has none.
+
+    `look` is given the directories that have entries, before git is asked anything for which it reads rules."""
     path = index_path(repository)
     for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
@@ -107,7 +109,9 @@ def seed(repository: Repository, raw: Git) -> Seed:
         if _checksum(path, repository.object_format) == "wrong":
             raise GitFailed("the checksum of the staging area is wrong")
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
-        suspicious = _flagged(repository, seed) + _converted(repository, raw, seed)
+        suspicious = _flagged(repository, seed)
+        look(parents(seed.paths))
+        suspicious += _converted(repository, raw, seed)
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
         clear(path)

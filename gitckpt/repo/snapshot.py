@@ -78,12 +78,15 @@ class Snapshotter:
         if not (whole and self._cache.load()):
             self._cache.drop()
         if not whole:
-            self._seed = index.seed(self.repository, self._raw)
+            self._seed = self._seeded()
+
+    def _seeded(self) -> index.Seed:
+        return index.seed(self.repository, self._raw, self._look)
 
     def renew(self) -> None:
         """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
         self._cache.drop()
-        self._seed = index.seed(self.repository, self._raw)
+        self._seed = self._seeded()
 
     def follow(self, changes: Collection[Change]) -> None:
         """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
@@ -111,7 +114,9 @@ class Snapshotter:
         paths = None if cache.modes_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
             cache.tracked = index.parents(paths or ())
-        rules_changed = cache.directories.look(cache.tracked, self._rule_files())
+        # where the index has just been made, that was looked at already
+        looked = seed is not None and bool(cache.directories.known)
+        rules_changed = looked or self._look(cache.tracked, dirty, head[1], others)
         untracked = self._untracked(rules_changed, others)
         unseen = [] if cache.modes_known else self._look_at_all(seed, [*(paths or ()), *untracked])
         # which tracked paths a rule ignores is part of what is known of the staging area
@@ -151,6 +156,16 @@ class Snapshotter:
         found = self._cache.read_all_modes(paths)
         return [path for path, status in found.items() if seed and seed.may_hide_edits(status)]
 
+    def _look(self, tracked: set[bytes], *calls: Call | None) -> bool:
+        """Whether an ignore rule changed. Where git would wait for ever, `calls` under way may do so already."""
+        try:
+            return self._cache.directories.look(tracked, self._rule_files())
+        except BaseException:
+            for call in calls:
+                if call is not None:
+                    call.kill()
+            raise
+
     def _untracked(self, rules_changed: bool, others: Call | None) -> list[bytes]:
         """Untracked paths that no rule ignores, where any can have come since the last look; everywhere where a rule
         has changed or git has been asked for all `others`.
@@ -183,9 +198,10 @@ class Snapshotter:
         return [p for p in paths if not any(p == place or p.startswith(place + b"/") for place in places)]
 
     def _rule_files(self) -> list[bytes]:
-        exclude = os.path.join(self.repository.common_dir, b"info", b"exclude")
+        info = os.path.join(self.repository.common_dir, b"info")
+        found = [os.path.join(info, b"exclude"), os.path.join(info, b"attributes")]
         personal = os.fsencode(self._settings.excludes_file)
-        return [exclude, os.path.join(self.repository.work_tree, personal)] if personal else [exclude]
+        return [*found, os.path.join(self.repository.work_tree, personal)] if personal else found
 
     def _staging(self, seed: index.Seed | None, *, again: bool) -> tuple[Staging | None, bool]:
         key = stat_key(self.repository.index_path)

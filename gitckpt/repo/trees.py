@@ -7,7 +7,9 @@ import os
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.answers import object_id, raw_changes, reads
 from gitckpt.repo.checked import safe
+from gitckpt.repo.directories import refuse_endless_attributes
 from gitckpt.repo.gateway import split
+from gitckpt.repo.index import parents
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.staging import remove_entries
@@ -83,15 +85,24 @@ def patch(git: Git, before: str, after: str, paths: Sequence[bytes] = (), *, col
     """The difference between two trees or commits as a patch that git can apply."""
     wanted = ("--color=always",) if colour else ()
     command = ("diff-tree", "-p", "-r", "-M", "--no-ext-diff", "--no-textconv", *wanted, "--end-of-options")
-    return git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
+    return _compared(git, command, before, after, paths)
 
 
 def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> list[Numstat]:
     """Lines added and deleted in each file that differs (None for a binary one), its path, and its path before a
     rename."""
     command = ("diff-tree", "--numstat", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--end-of-options")
-    output = git.view(GIT_LITERAL_PATHSPECS="1").run(*command, before, after, "--", *paths)
-    return _numstats(split(output))
+    return _numstats(split(_compared(git, command, before, after, paths)))
+
+
+def _compared(git: Git, command: Sequence[str], before: str, after: str, paths: Sequence[bytes]) -> bytes:
+    """What a command that shows the content of two trees prints: git looks for attributes of each path in the work
+    tree."""
+    literal = git.view(GIT_LITERAL_PATHSPECS="1")
+    names = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options")
+    found = split(literal.run(*names, before, after, "--", *paths))
+    refuse_endless_attributes(git.cwd, parents(found))
+    return literal.run(*command, before, after, "--", *paths)
 
 
 @reads("diff-tree --numstat")

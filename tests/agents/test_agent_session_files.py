@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 from pathlib import Path
 
@@ -96,10 +97,12 @@ def test_a_file_that_became_shorter_is_read_from_its_beginning(tmp_path: Path) -
 
 @pytest.mark.parametrize("name", ["claude-code", "cline", "opencode"])
 def test_what_is_not_there_or_no_file_of_the_kind_is_told_and_keeps_the_place(name: str, tmp_path: Path) -> None:
-    for path in (tmp_path / "missing", tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "missing", tmp_path, tmp_path / "pipe"):
         reading = read_session(file_of(name), str(path), SESSION, "7")
         assert [type(signal) for signal in reading.signals if not isinstance(signal, Opened)] == [Lost]
         assert reading.place == "7"
+    (tmp_path / "pipe").unlink()
     (tmp_path / "junk").write_bytes(b"\x00\xff{junk")
     reading = read_session(file_of(name), str(tmp_path / "junk"), SESSION)
     assert blocks(name, *reading.signals) == []

@@ -76,7 +76,7 @@ def test_only_an_index_with_its_checksum_is_a_seed(project: Project, end: bytes)
 def doubted(project: Project) -> set[str]:
     """The entries of a fresh private index that are to be read again."""
     tree = project.tree()
-    index.seed(tree.repository, tree.raw)
+    index.seed(tree.repository, tree.raw, lambda tracked: None)
     return set(tree.raw.text("diff-files", "--name-only").splitlines())
 
 
