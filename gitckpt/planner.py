@@ -240,8 +240,8 @@ class Planner:
         limited = Staging(with_changes(self.repository, self._raw, present.tree, found))
         limited.unmerged = [entry for entry in present.unmerged if not _selected(entry[3], paths)]
         limited.unmerged += [entry for entry in recorded.unmerged if _selected(entry[3], paths)]
-        limited.intended = [path for path in present.intended if not _selected(path, paths)]
-        limited.intended += [path for path in recorded.intended if _selected(path, paths)]
+        limited.intended = {path: mode for path, mode in present.intended.items() if not _selected(path, paths)}
+        limited.intended |= {path: mode for path, mode in recorded.intended.items() if _selected(path, paths)}
         return limited
 
 

@@ -37,7 +37,7 @@ SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
 #: Raised when the form of the file changes.
-VERSION = 4
+VERSION = 5
 
 
 class ScanCache:
@@ -253,7 +253,7 @@ def _staging_as_data(staging: Staging) -> dict[str, Any]:
     return {
         "tree": staging.tree,
         "unmerged": [[os.fsdecode(part) for part in entry] for entry in staging.unmerged],
-        "intended": [os.fsdecode(path) for path in staging.intended],
+        "intended": {os.fsdecode(path): mode.decode() for path, mode in staging.intended.items()},
         "skipped": [os.fsdecode(path) for path in staging.skipped],
         "forced": [os.fsdecode(path) for path in staging.forced],
         "digest": staging.digest,
@@ -265,7 +265,7 @@ def _staging_from_data(document: dict[str, Any]) -> Staging:
     for entry in document["unmerged"]:
         mode, oid, stage, path = (os.fsencode(part) for part in entry)
         staging.unmerged.append((mode, oid, stage, path))
-    staging.intended = [os.fsencode(path) for path in document["intended"]]
+    staging.intended = {os.fsencode(path): os.fsencode(mode) for path, mode in document["intended"].items()}
     staging.skipped = [os.fsencode(path) for path in document["skipped"]]
     staging.forced = [os.fsencode(path) for path in document["forced"]]
     staging.digest = str(document["digest"])

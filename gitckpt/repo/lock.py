@@ -113,7 +113,7 @@ class WorkTreeLock:
 
 
 #: What only a process at work has: a scratch directory, copies of the user's index, a shared index being written.
-PASSING = (b"rules", b"written.", b"sharedindex_")
+PASSING = (b"rules", b"intended", b"written.", b"sharedindex_")
 
 #: Files of ours whose temporary copies and locks a killed process may leave, as `index.lock` or `scan.json.4711`.
 OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")

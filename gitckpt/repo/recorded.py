@@ -88,7 +88,9 @@ def recorded_staging(event: Event) -> Staging | None:
         mode, oid, stage, path = row if isinstance(row, list) and len(row) == 4 else (None, None, None, None)
         entry = (checked.entry_mode(mode).encode(), checked.oid(oid).encode())
         staging.unmerged.append((*entry, b"%d" % checked.stage(stage), checked.path(path)))
-    staging.intended = [checked.path(path) for path in _list(record.get("intended"), "intended paths")]
+    for row in _list(record.get("intended"), "intended paths"):
+        mode, path = row if isinstance(row, list) and len(row) == 2 else ("100644", row)
+        staging.intended[checked.path(path)] = checked.entry_mode(mode).encode()
     return staging
 
 

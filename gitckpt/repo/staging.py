@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
+from gitckpt.repo.intentions import intended, note
 from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.repository import EMPTY_BLOB
 from gitckpt.repo.user_index import UserIndex
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: An index entry that only says that a file will be added (git's CE_INTENT_TO_ADD).
-INTENT_TO_ADD = 1 << 29
-
 #: Paths that git is asked about one by one; for more, the whole index is as cheap.
 MOST_PATHSPECS = 100
 
@@ -31,7 +28,8 @@ Unmerged = tuple[bytes, bytes, bytes, bytes]  # mode, object id, stage, path
 
 
 class Staging:
-    """A staging area: `tree` of its merged entries, the `unmerged` ones by stage, paths only intended to be added.
+    """A staging area: `tree` of its merged entries, the `unmerged` ones by stage; `intended` are those that are only to
+    be added one day, by path → mode.
 
     `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither
     is part of what is restored. `digest` stands for all entries of the index with their flags; "" where two may be
@@ -42,14 +40,14 @@ class Staging:
     def __init__(self, tree: str) -> None:
         self.tree, self.digest = tree, ""
         self.unmerged: list[Unmerged] = []
-        self.intended: list[bytes] = []
+        self.intended: dict[bytes, bytes] = {}
         self.skipped: list[bytes] = []
         self.forced: list[bytes] = []
 
     def same_content(self, other: Staging) -> bool:
         """Whether both hold the same entries; flags apart."""
-        return (self.tree, sorted(self.unmerged), sorted(self.intended)) == (
-            other.tree, sorted(other.unmerged), sorted(other.intended),
+        return (self.tree, sorted(self.unmerged), self.intended) == (
+            other.tree, sorted(other.unmerged), other.intended,
         )  # fmt: skip
 
 
@@ -77,7 +75,7 @@ def capture(
     entries = [entry for entry in split(listing) if not entry.startswith(b"H ") or empty in entry]
     staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
     staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
-    staging.intended = _intended(git, entries, empty)
+    staging.intended = intended(git, entries, empty)
     staging.forced = split(ignored.wait())
     if staging.unmerged:
         remove_entries(git, {entry[3] for entry in staging.unmerged}, repository.null_oid)
@@ -90,19 +88,6 @@ def _unmerged(entry: bytes) -> Unmerged:
     head, _, path = entry.partition(b"\t")
     _, mode, oid, stage = head.split(b" ")
     return mode, oid, stage, path
-
-
-def _intended(git: Git, entries: Iterable[bytes], empty: bytes) -> list[bytes]:
-    candidates = [entry.partition(b"\t")[2] for entry in entries if empty in entry[:80]]
-    if not candidates:
-        return []
-    found = []
-    few = candidates if len(candidates) <= 1000 else []
-    output = git.run("ls-files", "-z", "-s", "--debug", "--", *few)
-    for match in re.finditer(rb"\t([^\0]+)\0(?:  .*\n){4}.*flags: ([0-9a-f]+)\n", output):
-        if int(match[2], 16) & INTENT_TO_ADD:
-            found.append(match[1])
-    return found
 
 
 def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
@@ -122,9 +107,10 @@ def restore(repository: Repository, present: Staging, wanted: Staging) -> set[by
 def _restore(repository: Repository, git: Git, present: Staging, wanted: Staging) -> set[bytes]:
     null = repository.null_oid.encode()
     flags = _flags(git)
-    intended = set(present.intended) - set(wanted.intended)
+    new = {path: mode for path, mode in wanted.intended.items() if present.intended.get(path) != mode}
+    over = present.intended.keys() - (wanted.intended.keys() - new.keys())
     stale = {entry[3] for entry in present.unmerged} if present.unmerged != wanted.unmerged else set()
-    rows = [b"0 %s\t%s\0" % (null, path) for path in sorted(stale | intended)]
+    rows = [b"0 %s\t%s\0" % (null, path) for path in sorted(stale | over)]
     rows += _tree_changes(git, present.tree, wanted.tree, null)
     if present.unmerged != wanted.unmerged:
         rows += [b"0 %s\t%s\0" % (null, path) for path in sorted({entry[3] for entry in wanted.unmerged})]
@@ -133,27 +119,8 @@ def _restore(repository: Repository, git: Git, present: Staging, wanted: Staging
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
         _flag_again(git, flags, written)
-    _intend(repository, git, sorted(set(wanted.intended) - set(present.intended)))
+    note(repository, git, new)
     return written
-
-
-def _intend(repository: Repository, git: Git, paths: list[bytes]) -> None:
-    """Note the intention to add these files, which need not be there."""
-    here = [path for path in paths if _is_addable(repository.at(path))]
-    gone = sorted(set(paths) - set(here))
-    if here:
-        git.run("add", "-N", "-f", "--pathspec-from-file=-", "--pathspec-file-nul", data=b"\0".join(here) + b"\0")
-    if not gone:
-        return
-    # git notes it for a file on disk alone, or for one that is in the index and not in the tree that is reset to
-    empty = EMPTY_BLOB[repository.object_format]
-    git.run("update-index", "-z", "--index-info", data=b"".join(b"100644 %s 0\t%s\0" % (empty, path) for path in gone))
-    command = ("reset", "-q", "-N", "--pathspec-from-file=-", "--pathspec-file-nul")
-    git.run(*command, EMPTY_TREE[repository.object_format], data=b"\0".join(gone) + b"\0")
-
-
-def _is_addable(path: bytes) -> bool:
-    return os.path.islink(path) or os.path.isfile(path)
 
 
 def _flags(git: Git) -> dict[str, set[bytes]]:

@@ -291,7 +291,10 @@ def _git_record(snapshot: Snapshot) -> dict[str, Any]:
                 for mode, oid, stage, path in staging.unmerged
             ]
         if staging.intended:
-            record["staging"]["intended"] = [path_data(path) for path in staging.intended]
+            record["staging"]["intended"] = [
+                path_data(path) if mode == b"100644" else [mode.decode(), path_data(path)]
+                for path, mode in staging.intended.items()
+            ]
     return record
 
 

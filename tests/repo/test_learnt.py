@@ -57,9 +57,9 @@ def test_anything_else_is_seen(project: Project, tree: WorkTree, change: tuple[s
 def test_an_intention_that_becomes_an_empty_file_is_seen(project: Project, tree: WorkTree) -> None:
     project.write("empty", "")
     project.git("add", "-N", "empty")
-    assert staging_of(tree).intended == [b"empty"]
+    assert staging_of(tree).intended == {b"empty": b"100644"}
     project.git("add", "empty")
-    assert staging_of(tree).intended == []
+    assert staging_of(tree).intended == {}
 
 
 def test_a_tracked_file_under_a_new_rule_is_told_though_the_index_is_the_same(project: Project, tree: WorkTree) -> None:

@@ -35,7 +35,20 @@ def staged_changes(project: Project) -> None:
 def intentions(project: Project) -> None:
     for path in ("planned", "planned too", "an *empty* one"):
         project.write(path, "" if "empty" in path else "content\n")
-    project.git("add", "-N", "planned", "planned too", ":(literal)an *empty* one")
+    project.write("a/program", "", 0o755)
+    project.write("no program", "", 0o755)
+    project.link("link", "nowhere")
+    literal = [f":(literal){os.fsdecode(path)}" for path in INTENDED]
+    project.git("add", "-N", *literal)
+    for path in ("a/program", "link"):
+        project.remove(path)
+    (project.root / "no program").chmod(0o644)
+
+
+#: What is on record of them: the modes of the index, whatever is on disk.
+INTENDED = dict.fromkeys((b"an *empty* one", b"planned", b"planned too"), b"100644") | {
+    b"a/program": b"100755", b"no program": b"100755", b"link": b"120000",
+}  # fmt: skip
 
 
 def flags(project: Project) -> None:
@@ -82,7 +95,7 @@ def test_what_it_holds(project: Project) -> None:
     rows = [(*head.split(b" "), path) for head, _, path in (stage.partition(b"\t") for stage in stages)]
     assert sorted(area.unmerged) == sorted((mode, oid, stage, path) for mode, oid, stage, path in rows)
     assert [stage for _, _, stage, path in area.unmerged if path == b"both"] == [b"1", b"2", b"3"]
-    assert sorted(area.intended) == [b"an *empty* one", b"planned", b"planned too"]
+    assert area.intended == INTENDED
     assert (area.skipped, area.forced) == ([b"README.md"], [b"kept.log"])
     assert "both" not in project.held(area.tree)
     assert {"src/app.py", "kept.log", "README.md"} <= set(project.held(area.tree))
@@ -214,7 +227,7 @@ def test_a_copy_keeps_its_time_to_the_nanosecond(tmp_path: Path) -> None:
 def test_without_an_index_it_is_empty(project: Project) -> None:
     (project.root / ".git" / "index").unlink()
     area = captured(project)
-    assert (project.held(area.tree), area.unmerged, area.intended) == ({}, [], [])
+    assert (project.held(area.tree), area.unmerged, area.intended) == ({}, [], {})
     project.git("read-tree", "HEAD")
     assert not captured(project).same_content(area)
 
