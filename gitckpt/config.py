@@ -22,7 +22,8 @@ MIB = 1024 * 1024
 class Settings:
     """All settings of one repository, with their defaults.
 
-    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync;
+    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync,
+    `pack` for packing in the background;
     `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool, turn or off, both "" for
     the command's own default. `verify` is a command line that tells whether files are good; it comes from git's
     configuration alone, for a repository's own file must never make us run anything. The rest comes from there too: who
@@ -30,13 +31,14 @@ class Settings:
 
     __slots__ = (
         "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",
-        "max_file_size", "on_retry", "partial_clone", "precompose_unicode", "shared_repository", "verify",
+        "max_file_size", "on_retry", "pack", "partial_clone", "precompose_unicode", "shared_repository", "verify",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.max_file_size = 100 * MIB
         self.include: tuple[str, ...] = ()
         self.durable = True
+        self.pack = True
         self.freeze = "auto"
         self.on_retry = ""
         self.auto = ""
@@ -116,6 +118,8 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
             settings.max_file_size = size(given[-1], f"git config {name}")
         elif key == "durable":
             settings.durable = _truth(given[-1])
+        elif key == "pack":
+            settings.pack = _truth(given[-1])
         elif key == "include":
             settings.include = tuple(include_pattern(pattern, f"git config {name}") for pattern in given)
         elif key == "freeze":

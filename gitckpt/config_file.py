@@ -29,6 +29,7 @@ class ConfigFile(BaseModel):
     max_file_size: int | str | None = None
     include: list[str] | None = None
     durable: bool | None = None
+    pack: bool | None = None
     freeze: Literal["auto", "on", "off"] | None = None
     on_retry: Literal["fork", "restore"] | None = None
     auto: Literal["tool", "turn", "off"] | None = None
@@ -41,6 +42,7 @@ WANTED = {
     "max_file_size": "a size, such as 500K, 100M or 2G",
     "include": 'a list of patterns, such as [".env", "build/*.map"]',
     "durable": "true or false",
+    "pack": "true or false",
     "freeze": "auto, on or off",
     "on_retry": "fork or restore",
     "auto": "tool, turn or off",

@@ -79,6 +79,8 @@ class WorkTree:
             self._pack_if_due(ending=True)
 
     def _pack_if_due(self, *, ending: bool = False) -> None:
+        if not self.settings.pack:
+            return
         from gitckpt.repo.upkeep import pack_if_due
 
         pack_if_due(self.repository, self._published, ending=ending)

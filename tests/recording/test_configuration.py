@@ -33,7 +33,7 @@ def as_dictionary(given: Settings) -> dict[str, Any]:
 
 DEFAULTS = {
     "author_email": "", "author_name": "", "durable": True, "excludes_file": "", "freeze": "auto", "ignore_case": False, "include": (),
-    "max_file_size": 100 * MIB, "auto": "", "on_retry": "", "partial_clone": False, "precompose_unicode": False, "shared_repository": "false",
+    "max_file_size": 100 * MIB, "auto": "", "on_retry": "", "pack": True, "partial_clone": False, "precompose_unicode": False, "shared_repository": "false",
 }  # fmt: skip
 
 
@@ -42,9 +42,9 @@ def test_defaults(tmp_path: Path) -> None:
 
 
 def test_the_file(tmp_path: Path) -> None:
-    text = "max_file_size: 2G\ninclude:\n- '*.log'\n- data/**\ndurable: false\nfreeze: off\non_retry: restore\nauto: off\nselect: [P001]\nignore: [P009, P012]\n"
+    text = "max_file_size: 2G\ninclude:\n- '*.log'\n- data/**\ndurable: false\npack: false\nfreeze: off\non_retry: restore\nauto: off\nselect: [P001]\nignore: [P009, P012]\n"
     assert as_dictionary(settings(tmp_path, text)) == DEFAULTS | {
-        "max_file_size": 2 * 1024 * MIB, "include": ("*.log", "data/**"), "durable": False, "freeze": "off", "on_retry": "restore", "auto": "off",
+        "max_file_size": 2 * 1024 * MIB, "include": ("*.log", "data/**"), "durable": False, "pack": False, "freeze": "off", "on_retry": "restore", "auto": "off",
     }  # fmt: skip
     assert validation_codes(os.fsencode(tmp_path)) == (("P001",), ("P009", "P012"))
 
@@ -61,12 +61,12 @@ def test_without_a_file_no_codes_are_chosen(tmp_path: Path) -> None:
 
 def test_gits_configuration_is_over_the_file(tmp_path: Path) -> None:
     git = {
-        "gitckpt.maxfilesize": ["1M", "5K"], "gitckpt.durable": None, "gitckpt.include": ["a", "b"], "gitckpt.freeze": "on",
+        "gitckpt.maxfilesize": ["1M", "5K"], "gitckpt.durable": None, "gitckpt.pack": "false", "gitckpt.include": ["a", "b"], "gitckpt.freeze": "on",
         "gitckpt.onretry": "fork", "gitckpt.auto": "turn", "gitckpt.unknown": "x", "gitckpt.some.thing": "x",
     }  # fmt: skip
     text = "max_file_size: 2G\ninclude: [c]\ndurable: false\nfreeze: off\non_retry: restore\n"
     assert as_dictionary(settings(tmp_path, text, git)) == DEFAULTS | {
-        "max_file_size": 5 * 1024, "include": ("a", "b"), "durable": True, "freeze": "on", "on_retry": "fork", "auto": "turn",
+        "max_file_size": 5 * 1024, "include": ("a", "b"), "durable": True, "pack": False, "freeze": "on", "on_retry": "fork", "auto": "turn",
     }  # fmt: skip
 
 
@@ -251,7 +251,18 @@ def test_a_setting_that_is_nearly_one_is_named(tmp_path: Path) -> None:
 
 
 def test_no_wording_of_a_library_reaches_the_person(tmp_path: Path) -> None:
-    for key in ("max_file_size", "include", "durable", "freeze", "on_retry", "auto", "select", "ignore", "other"):
+    for key in (
+        "max_file_size",
+        "include",
+        "durable",
+        "pack",
+        "freeze",
+        "on_retry",
+        "auto",
+        "select",
+        "ignore",
+        "other",
+    ):
         for value in ("{a: b}", "[[1]]", "2026-11-30", "1.5", "!!binary aGk="):
             with pytest.raises(UsageError, match=rf"^\.gitckpt\.yaml:2: {key}: ") as caught:
                 settings(tmp_path, f"# first\n{key}: {value}\n")

@@ -23,6 +23,7 @@ from gitckpt.recorder import Recorder
 from gitckpt.repo import upkeep
 from gitckpt.repo.packing import MANY_REFS, Packing, loose_objects
 from gitckpt.repo.upkeep import packing_state
+from gitckpt.repo.worktree import WorkTree
 
 #: Kills whoever calls this command of git, before git does anything.
 KILL_AT = 'case "$* " in *"$KILL_AT"*) kill -9 $PPID; exit 1;; esac; exec "$GIT" "$@"'
@@ -341,12 +342,27 @@ def test_a_failure_is_written_down_where_it_can_be_found(
     assert packing_state(project.repository()) == {}
 
 
-def test_a_long_recording_is_packed_behind_its_back(project: Project) -> None:
+def record_long(project: Project) -> WorkTree:
     tree = project.tree()
     recorder = Recorder(tree)
     for number in range(upkeep.EVENTS_ENOUGH):
         project.write("src/app.py", f"{number}\n")
         recorder.save(str(number))
+    return tree
+
+
+def test_nothing_is_packed_where_it_is_switched_off(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(upkeep, "DETACH", '"$@"')
+    project.git("config", "gitckpt.pack", "false")
+    record_long(project).close()
+    assert packs(project) == []
+    project.git("config", "gitckpt.pack", "true")
+    record_long(project).close()
+    assert len(packs(project)) == 1
+
+
+def test_a_long_recording_is_packed_behind_its_back(project: Project) -> None:
+    tree = record_long(project)
     assert not (project.root / ".git/gitckpt/packing.json").exists()
     tree.close()
     deadline = time.monotonic() + 60
