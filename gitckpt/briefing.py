@@ -35,7 +35,7 @@ def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Langua
     """The protocol prompt with the context to go on from. `source` is why the session was opened, as the client calls
     it. Empty where `wrap` has told the agent already. What a run before has done is left out once that has ended."""
     reader = Reader(repository)
-    events = reader.line()
+    events = reader.own_line()
     if wrapped and source not in _GOES_ON and _was_told(events):
         return ""
     goes_on = source in _GOES_ON or (bool(events) and events[-1].kind not in ("end", "final"))
@@ -45,7 +45,7 @@ def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Langua
 
 def owed(repository: Repository, lang: Language) -> str:
     """What an agent is told that wants to stop and has not said what it did."""
-    numbers = [e.id[1:] for e in Reader(repository).line() if e.kind == "checkpoint" and e.id]
+    numbers = [e.id[1:] for e in Reader(repository).own_line() if e.kind == "checkpoint" and e.id]
     number = max((int(n) for n in numbers if n.isascii() and n.isdigit() and len(n) < 9), default=0) + 1
     return _OWED[lang].format(id=number)
 

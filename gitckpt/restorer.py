@@ -162,6 +162,7 @@ class Restorer(Planner):
         intent: dict[str, Any] = {
             "operation": wish.operation,
             "number": next_number(self.tree.journal.operations()),
+            "place": self.tree.writer.place(),
             "target": wish.target.commit,
             "target_ref": wish.target.ref,
             "scope": wish.scope,

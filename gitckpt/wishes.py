@@ -10,7 +10,7 @@ from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import checked
 from gitckpt.repo.recorded import recorded_git
 from gitckpt.trajectory.paths import path_data
-from gitckpt.trajectory.undo import Operations, operations
+from gitckpt.trajectory.undo import Operations, is_operation, operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -58,9 +58,14 @@ class Wish:
 
 
 def operations_of(journal: Journal) -> Operations:
-    """The rollbacks of this work tree."""
+    """The rollbacks of this work tree: what came with fetched sessions was done elsewhere."""
     opened = [(session, line) for session, lines in journal.lines().items() for line in lines]
-    return operations(journal.operations(), opened)
+    places = journal.places()
+    return operations([e for e in journal.operations() if is_operation(e) and _place(e) in places], opened)
+
+
+def _place(operation: Event) -> object:
+    return operation.document["rollback"].get("place")
 
 
 def wish_to_undo(tree: WorkTree) -> Wish:

@@ -9,7 +9,7 @@ from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.answers import is_object_id, reads, unknown_form
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
-from gitckpt.repo.repository import CURRENT, REFS, line_ref
+from gitckpt.repo.repository import CURRENT, PLACES, REFS, line_ref
 from gitckpt.trajectory.session import Session
 
 TYPE_CHECKING = False
@@ -138,8 +138,14 @@ class Journal:
             raise Damaged(f"commit {commit[:12]} is no event of a session", "gitckpt log shows those that are")
         return found[0]
 
+    def places(self) -> list[str]:
+        """What stands for this work tree in the records of what was done here; [] before the first. Never fetched."""
+        rows = self._git.text("for-each-ref", "--format=%(refname)", PLACES).split("\n")
+        return [name.removeprefix(PLACES) for name in rows if name]
+
     def operations(self) -> list[Event]:
-        """The rollbacks and retries of this work tree, in no order. Raises Damaged where an event is missing."""
+        """The rollbacks and retries of work trees of this one's name, here and elsewhere, in no order. Raises Damaged
+        where an event is missing."""
         tips = sorted({tip for lines in self.lines().values() for tip in lines.values()})
         # git sorts out the rest: reading a long history here would cost more than the rollback does
         found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
@@ -283,6 +289,15 @@ class Writer:
         if answer.splitlines() != [b"start: ok", b"prepare: ok", b"commit: ok"]:
             raise unknown_form("update-ref")
 
+    def place(self) -> str:
+        """What stands for this work tree, made where there is nothing yet."""
+        known = Journal(self._repository).places()
+        if known:
+            return known[0]
+        new = os.urandom(8).hex()
+        self.publish([(PLACES + new, self.root(), self._repository.null_oid)], "gitckpt: a work tree has its name")
+        return new
+
     def set_current(self, session: str, line: str) -> None:
         """Let this work tree record on that line from now on."""
         self._move([CURRENT], "symbolic-ref", CURRENT, line_ref(session, line))
@@ -301,5 +316,6 @@ class Writer:
             return self._refs.run(*command, data=data)
 
     def _lock_of(self, name: str) -> bytes:
-        directory = self._repository.git_dir if name == CURRENT else self._repository.common_dir
+        own = name.startswith("refs/worktree/")
+        directory = self._repository.git_dir if own else self._repository.common_dir
         return os.path.join(directory, os.fsencode(name)) + b".lock"

@@ -16,7 +16,7 @@ from gitckpt.repo.collection import is_collecting
 from gitckpt.repo.lock import lock_file
 from gitckpt.repo.private import clear, directory, write_file
 from gitckpt.repo.quarantine import ASIDE, MARK, Quarantine, claim, own_packs
-from gitckpt.repo.repository import CURRENT, REFS
+from gitckpt.repo.repository import REFS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class Packing:
     def _needed(self) -> dict[bytes, bytes]:
         """Object id → line with id and path, of all that our refs need and the user's do not."""
         rows = self._repository.git.run("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
-        refs = [row.split(b" ", 1) for row in rows if not row.endswith(b" " + CURRENT.encode())]
+        refs = [row.split(b" ", 1) for row in rows if b" refs/worktree/gitckpt/" not in row]
         data = b"".join((b"" if name.startswith(REFS.encode()) else b"^") + oid + b"\n" for oid, name in refs)
         output = self._repository.git.run("rev-list", "--objects", "--missing=allow-any", "--stdin", data=data)
         return {line.partition(b" ")[0]: line for line in output.splitlines()}

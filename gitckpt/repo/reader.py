@@ -75,12 +75,20 @@ class Reader:
         here = current is not None and current[0] == session.id and current[1] in session.lines
         return session.on_line(current[1] if current and here else session.active_line)
 
-    def entries(self, events: Sequence[Event] | None = None) -> list[dict[str, Any]]:
+    def own_line(self) -> list[Event]:
+        """The same, and [] where nothing was recorded here yet: what came with fetched sessions is for who asks for
+        it, and not to be told to an agent."""
+        return self.line() if self.journal.current() else []
+
+    def entries(self, events: Sequence[Event] | None = None, *, own: bool = False) -> list[dict[str, Any]]:
         """What a context is built from: `{"kind", "id", "fields"}` of the blocks among the events, by default those on
-        the line being recorded; with `stale`, the facts whose files have changed, at the newest that gives facts."""
+        the line being recorded, or on the `own` line; with `stale`, the facts whose files have changed, at the newest
+        that gives facts."""
         from gitckpt.repo.evidence import last_with_facts, stale_facts
 
-        told = [event for event in (self.line() if events is None else events) if event.kind in BLOCK_KINDS]
+        if events is None:
+            events = self.own_line() if own else self.line()
+        told = [event for event in events if event.kind in BLOCK_KINDS]
         newest = last_with_facts(told)
         return [
             {"kind": event.kind, "id": event.id, "fields": event.fields}

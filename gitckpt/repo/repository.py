@@ -19,6 +19,9 @@ REFS = "refs/gitckpt/"
 #: The line being recorded, one for each work tree.
 CURRENT = "refs/worktree/gitckpt/current"
 
+#: Below it a ref whose last part stands for this work tree, among all whose records may come together in one remote.
+PLACES = "refs/worktree/gitckpt/place/"
+
 #: What the empty blob is called, by object format: such an index entry may be an intent to add.
 EMPTY_BLOB = {
     "sha1": b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",

@@ -54,7 +54,7 @@ def _open_tree() -> AbstractContextManager[tuple[WorkTree, list[str]]]:
 
 def checkpoint(call: given.CheckpointArguments) -> str:
     """Save the state and the work tree. What is wrong with the state is told, and mended where it can be."""
-    before = Reader().line()
+    before = Reader().own_line()
     with _open_tree() as (tree, notes):
         saved = save_state(Recorder(tree), before, call)
     return "\n".join([saved.answer, *notes])
@@ -62,7 +62,7 @@ def checkpoint(call: given.CheckpointArguments) -> str:
 
 def reset(call: given.NoArguments) -> str:
     """Give the state to go on from, once something new is on record since the last time."""
-    events = Reader().line()
+    events = Reader().own_line()
     refuse_reset(events)
     with _open_tree() as (tree, _):
         event, text = clear(Recorder(tree), events)
@@ -162,7 +162,7 @@ def context(call: given.ContextArguments) -> str:
     """What has to be known to go on."""
     from gitckpt.trajectory.context import build_context
 
-    return build_context(Reader().entries(), call.budget) or "Nothing is on record yet: begin, then checkpoint."
+    return build_context(Reader().entries(own=True), call.budget) or "Nothing is on record yet: begin, then checkpoint."
 
 
 TOOLS = {
