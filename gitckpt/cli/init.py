@@ -42,11 +42,11 @@ def _init_hooks(*, remove: bool, show: bool) -> None:
     if show:
         for name in git_hooks.HOOKS:
             path = os.fsdecode(os.path.join(directory, name.encode()))
-            render.out([f"# {path}", git_hooks.script(name, program()).decode("utf-8", "replace")])
+            render.out([f"# {path}", git_hooks.script(name, program() or "gitckpt").decode("utf-8", "replace")])
     elif remove:
         render.out(git_hooks.remove(directory) or ["there is nothing of gitckpt's to take out"])
     else:
-        render.out(git_hooks.install(directory, program()))
+        render.out(git_hooks.install(directory, _program_to_call()))
 
 
 def _init_agents(names: Sequence[str], *, remove: bool, show: bool, lang: str) -> None:
@@ -56,10 +56,11 @@ def _init_agents(names: Sequence[str], *, remove: bool, show: bool, lang: str) -
     if unknown := [name for name in names if name not in HOOKED]:
         raise UsageError(f"there is no agent client {unknown[0]!r}", f"--agent is one of {', '.join(HOOKED)}")
     places = _places()
+    command = program() or "gitckpt" if show or remove else _program_to_call()
     files = [
         file
         for name in dict.fromkeys(names)
-        for file in installations(hooked_agent(name), _wiring(program(), name, lang), _wiring("gitckpt", name, lang))
+        for file in installations(hooked_agent(name), _wiring(command, name, lang), _wiring("gitckpt", name, lang))
     ]
     edits = (removals if remove else additions)(files, places)
     if show:
@@ -109,10 +110,22 @@ def _difference(edit: Edit) -> list[str]:
 
 
 def program() -> str:
-    """The command that runs this gitckpt, as an absolute path where that can be told."""
+    """The command that runs this gitckpt, as an absolute path; "" where there is none, as under `python -m gitckpt`
+    from a directory that was never installed."""
     here = os.path.join(os.path.dirname(sys.executable), "gitckpt")
     invoked = shutil.which(sys.argv[0]) or ""
     for path in (os.path.abspath(invoked) if invoked else "", here):
         if os.path.basename(path) == "gitckpt" and os.access(path, os.X_OK):
             return path
-    return shutil.which("gitckpt") or "gitckpt"
+    return os.path.abspath(found) if (found := shutil.which("gitckpt")) else ""
+
+
+def _program_to_call() -> str:
+    """The same. Raises Refused where there is none: a hook that cannot run would stop every commit."""
+    found = program()
+    if not found:
+        raise Refused(
+            "there is no command gitckpt that a hook could call: this one runs as a module of Python",
+            "install it (pipx install gitckpt), or have a command gitckpt in PATH",
+        )
+    return found

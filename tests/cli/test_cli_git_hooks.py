@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from commandline import Answer, Place, checkpoint
+from commandline import HANG, Answer, Place, checkpoint
 
 BAD = "===CHECKPOINT 1===\nphase: implement\n===END===\n"
 
@@ -158,3 +160,19 @@ def test_usage(place: Place) -> None:
     assert place.run("init").status == 2
     assert place.run("hook", "nope").status == 2
     assert place.run("hook", "commit-msg").status == 2
+
+
+@pytest.mark.parametrize("words", [("--hooks",), ("--agent", "claude-code")])
+def test_hooks_that_could_call_no_command_are_refused(place: Place, tmp_path: Path, words: tuple[str, ...]) -> None:
+    """They would stop every commit."""
+    python = tmp_path / "bin" / "python"
+    python.parent.mkdir()
+    python.symlink_to(sys.executable)
+    (python.parent / "git").symlink_to(str(shutil.which("git")))
+    env = place.env | {"PATH": str(python.parent), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    before = place.users(), sorted((place.path / ".git").rglob("*"))
+    answer = subprocess.run(
+        [python, "-m", "gitckpt", "init", *words], cwd=place.path, env=env, capture_output=True, timeout=HANG
+    )
+    assert (answer.returncode, b"no command gitckpt" in answer.stderr) == (3, True)
+    assert (place.users(), sorted((place.path / ".git").rglob("*"))) == before
