@@ -31,7 +31,8 @@ class Settings:
 
     __slots__ = (
         "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",
-        "max_file_size", "on_retry", "pack", "partial_clone", "precompose_unicode", "shared_repository", "verify",
+        "max_file_size", "on_retry", "pack", "partial_clone", "precompose_unicode", "shared_repository", "sparse",
+        "verify",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -48,6 +49,7 @@ class Settings:
         self.ignore_case = False
         self.precompose_unicode = False
         self.partial_clone = False
+        self.sparse = False
         self.shared_repository = "false"
 
 
@@ -97,6 +99,7 @@ def _take_git(settings: Settings, values: Mapping[str, Sequence[str]], environ: 
     settings.ignore_case = _truth(values.get("core.ignorecase", ["false"])[-1])
     settings.precompose_unicode = _truth(values.get("core.precomposeunicode", ["false"])[-1])
     settings.partial_clone = any(name == "extensions.partialclone" or name.endswith(".promisor") for name in values)
+    settings.sparse = _truth(values.get("core.sparsecheckout", ["false"])[-1])
     settings.shared_repository = values.get("core.sharedrepository", ["false"])[-1]
     settings.excludes_file = _excludes_file(values.get("core.excludesfile", [""])[-1], environ)
 

@@ -113,16 +113,17 @@ class Changes:
                 for path in [path for path in self.added if path.startswith(prefix)]:
                     del self.added[path]
 
-    def reconcile(self, staging: Staging | None, ignored: set[bytes]) -> None:
+    def reconcile(self, staging: Staging | None, ignored: set[bytes], *, sparse: bool) -> None:
         """After a change of rules or of the user's index: the recorded paths that are `ignored` are content if and only
-        if he tracks them."""
+        if he tracks them; what a `sparse` checkout leaves out stays as it is."""
         if staging is None:
             return
         forced = set(staging.forced)
         self.removed |= ignored - forced
         self._drop_from_added(ignored - forced)
         self._cache.unlisted = forced - ignored
-        self._keep_skipped(staging)
+        if sparse:
+            self._keep_skipped(staging)
         self.take_back_skipped()
 
     def _drop_from_added(self, paths: set[bytes]) -> None:

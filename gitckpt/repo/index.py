@@ -94,10 +94,11 @@ def tidy(repository: Repository, raw: Git) -> None:
                 os.unlink(os.path.join(repository.private_dir, name))
 
 
-def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object]) -> Seed:
+def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object], *, sparse: bool = False) -> Seed:
     """Make the private index from the user's, or empty where he has none.
 
-    `look` is given the directories that have entries, before git is asked anything for which it reads rules."""
+    In a `sparse` checkout paths flagged skip-worktree that are not on disk are kept; else they were deleted. `look` is
+    given the directories that have entries, before git is asked anything for which it reads rules."""
     path = index_path(repository)
     for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
@@ -109,7 +110,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object])
         if _checksum(path, repository.object_format) == "wrong":
             raise GitFailed("the checksum of the staging area is wrong")
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
-        suspicious = _flagged(repository, seed)
+        suspicious = _flagged(repository, seed, sparse)
         look(parents(seed.paths))
         suspicious += _converted(repository, raw, seed)
     except GitFailed:
@@ -124,7 +125,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object])
 
 
 @reads("ls-files")
-def _flagged(repository: Repository, seed: Seed) -> list[bytes]:
+def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
     """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
     seed.paths = PLAIN.findall(seed.listing)
     if len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing):
@@ -142,8 +143,8 @@ def _flagged(repository: Repository, seed: Seed) -> list[bytes]:
         elif stage != b"0":
             rows.append(b"0 %s\t%s\0" % (null, path))
             ours.setdefault(path, b"%s %s 0\t%s\0" % (mode, oid, path))
-        elif tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
-            continue  # outside a sparse checkout: kept as it is
+        elif sparse and tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
+            continue  # outside of the checkout: kept as it is
         elif tag != b"H" or _may_be_intended(oid):
             rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
     seed.paths = list(every)

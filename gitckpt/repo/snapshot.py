@@ -81,7 +81,7 @@ class Snapshotter:
             self._seed = self._seeded()
 
     def _seeded(self) -> index.Seed:
-        return index.seed(self.repository, self._raw, self._look)
+        return index.seed(self.repository, self._raw, self._look, sparse=self._settings.sparse)
 
     def renew(self) -> None:
         """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
@@ -132,7 +132,7 @@ class Snapshotter:
             cache.unlisted = set()  # both have the same paths
         elif cache.unreconciled and not verifying:
             ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
-            changes.reconcile(staging, set(ignored))
+            changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
         elif staging and staging.skipped and cache.directories.changed:
             changes.take_back_skipped()
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled and not as_staged)

@@ -33,7 +33,7 @@ def as_dictionary(given: Settings) -> dict[str, Any]:
 
 DEFAULTS = {
     "author_email": "", "author_name": "", "durable": True, "excludes_file": "", "freeze": "auto", "ignore_case": False, "include": (),
-    "max_file_size": 100 * MIB, "auto": "", "on_retry": "", "pack": True, "partial_clone": False, "precompose_unicode": False, "shared_repository": "false",
+    "max_file_size": 100 * MIB, "auto": "", "on_retry": "", "pack": True, "partial_clone": False, "precompose_unicode": False, "shared_repository": "false", "sparse": False,
 }  # fmt: skip
 
 
@@ -73,11 +73,11 @@ def test_gits_configuration_is_over_the_file(tmp_path: Path) -> None:
 def test_what_git_knows_of_this_place(tmp_path: Path) -> None:
     git = {
         "user.name": ["Old", "名 \udcff".encode("utf-8", "replace").decode()], "user.email": "a@b", "core.ignorecase": "TRUE",
-        "core.precomposeunicode": "yes", "remote.origin.promisor": "true", "core.sharedrepository": "group",
+        "core.precomposeunicode": "yes", "remote.origin.promisor": "true", "core.sharedrepository": "group", "core.sparsecheckout": "true",
     }  # fmt: skip
     assert as_dictionary(settings(tmp_path, git=git)) == DEFAULTS | {
         "author_name": "名 ?", "author_email": "a@b", "ignore_case": True, "precompose_unicode": True, "partial_clone": True,
-        "shared_repository": "group",
+        "shared_repository": "group", "sparse": True,
     }  # fmt: skip
     assert settings(tmp_path, git={"extensions.partialclone": "origin"}).partial_clone
     assert settings(tmp_path, git={"core.ignorecase": None}).ignore_case

@@ -151,10 +151,20 @@ def test_a_flag_that_tells_git_not_to_look_is_not_believed(project: Project, fla
     assert project.staged() == before
 
 
-def test_an_assumed_unchanged_file_that_is_gone_is_gone(project: Project) -> None:
-    project.git("update-index", "--assume-unchanged", "src/app.py")
+@pytest.mark.parametrize("recorded_before", [True, False])
+@pytest.mark.parametrize("flag", ["--assume-unchanged", "--skip-worktree"])
+def test_a_flagged_file_that_is_gone_is_gone_and_goes_again(project: Project, flag: str, recorded_before: bool) -> None:
+    if recorded_before:
+        project.snapshot()
+    project.git("update-index", flag, "src/app.py")
     project.remove("src/app.py")
-    assert project.held(project.snapshot().tree) == files_on_disk(project.root)
+    before = project.disk(), project.staged()
+    assert project.held(project.checkpoint("C1").commit) == files_on_disk(project.root)
+    project.write("src/app.py", "local\n")
+    project.roll_back("C1")
+    assert (project.disk(), project.staged()) == before
+    project.undo()
+    assert project.read("src/app.py") == b"local\n"
 
 
 def test_paths_outside_a_sparse_checkout_stay_as_head_has_them(project: Project) -> None:
