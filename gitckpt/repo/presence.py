@@ -98,7 +98,9 @@ class Novelty:
         return ["--exclude-promisor-objects"] if self._partial else []
 
     def look(self, oids: Iterable[bytes]) -> None:
-        """See that these objects are there. Raises ObjectsGone."""
+        """See that these objects are there. Raises ObjectsGone.
+
+        An empty file is none: a power cut leaves such. Git takes it for the object and writes no other, so it goes."""
         elsewhere = [oid for oid in oids if not self._is_loose(oid)]
         if not elsewhere:
             return
@@ -108,7 +110,14 @@ class Novelty:
             raise ObjectsGone(f"{TAKEN}: {missing[0]}", WAIT)
 
     def _is_loose(self, oid: bytes) -> bool:
-        return os.path.exists(os.path.join(self._repository.objects_dir, oid[:2], oid[2:]))
+        path = os.path.join(self._repository.objects_dir, oid[:2], oid[2:])
+        try:
+            if os.stat(path).st_size:
+                return True
+            os.unlink(path)
+        except OSError:
+            pass
+        return False
 
     def _are_promised(self, missing: Sequence[str]) -> bool:
         """Whether a partial clone lacks these rightly: the user's commit has them, outside of the checkout."""

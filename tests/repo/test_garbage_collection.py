@@ -228,3 +228,21 @@ def test_what_is_reported_while_git_collects_is_whole_for_long(project: Project,
     assert len(commits) > 10 * refused
     assert [commit for commit in commits if not is_whole(project, commit)] == []
     project.git("fsck", "--connectivity-only")
+
+
+def test_what_a_power_cut_left_empty_is_written_again(project: Project) -> None:
+    """Git takes an empty file for the object that it is called after."""
+    for number, content in enumerate(("one\n", "two\n"), 1):
+        project.write("src/app.py", content)
+        project.checkpoint(f"C{number}", session="s")
+    oid = project.git("rev-parse", "refs/gitckpt/s/tags/C1:src/app.py")
+    path = project.root / ".git" / "objects" / oid[:2] / oid[2:]
+    path.chmod(0o644)
+    path.write_bytes(b"")
+    project.write("src/app.py", "one\n")
+    project.checkpoint("C3", session="s")
+    project.write("src/app.py", "three\n")
+    for name in ("C3", "C1"):
+        project.roll_back(name)
+        assert project.read("src/app.py") == b"one\n"
+    project.git("fsck", "--strict")
