@@ -91,10 +91,11 @@ class Changes:
             self.added[path] = status
 
     def _why_not(self, path: bytes, status: os.stat_result) -> str:
-        if b".git" in path.lower().split(b"/"):
+        parts = path.lower().split(b"/")
+        if b".git" in parts:
             return "git takes no file of this name"
         if stat.S_ISLNK(status.st_mode):
-            return ""
+            return "git takes no link of this name" if b".gitmodules" in parts else ""
         if not stat.S_ISREG(status.st_mode):
             return "not a file"
         if status.st_size > self._limit:
@@ -198,7 +199,10 @@ class Changes:
     def _feed(self, paths: list[bytes], *config: str) -> None:
         if paths:
             command = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
-            self._raw.view(*config).run(*command, data=b"\0".join(paths) + b"\0")
+            call = self._raw.view(*config).start(*command, data=b"\0".join(paths) + b"\0")
+            call.wait()
+            if b"Ignoring path " in call.stderr:  # which git takes for no failure
+                raise GitFailed(f"git {call.words} left something out: {call.complaint}")
 
     def _add_one_by_one(self, paths: list[bytes]) -> None:
         """Find the path that stops the others, and name it."""

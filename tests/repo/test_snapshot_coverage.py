@@ -15,6 +15,8 @@ from project import FILES, Project
 from sampling import others_slow
 from starting_points import BOUNDARY, held, nested
 
+from gitckpt.errors import Refused
+
 
 def test_a_file_over_the_limit_is_named_and_comes_back_when_it_shrinks(project: Project) -> None:
     project.git("config", "gitckpt.maxFileSize", "1000")
@@ -166,6 +168,22 @@ def test_a_name_that_git_does_not_take_is_named(project: Project) -> None:
     snapshot = project.snapshot()
     assert project.held(snapshot.tree)["src/app.py"] == ("100644", b"changed\n")
     assert set(snapshot.missing) == {b".GIT/config", b"src/.Git/x"}
+
+
+def test_a_link_that_git_does_not_take_is_named_and_not_overwritten(project: Project) -> None:
+    """Git leaves it out without a word."""
+    project.write(".gitmodules", "")
+    project.checkpoint("C1")
+    project.remove(".gitmodules")
+    for name in (".gitmodules", "src/.GitModules", ".gitmodules~1"):
+        project.link(name, "nowhere")
+    snapshot = project.snapshot()
+    reason = "git takes no link of this name"
+    assert snapshot.missing == {b".gitmodules": reason, b"src/.GitModules": reason}
+    assert set(project.held(snapshot.tree)) == {*FILES, ".gitmodules~1"}
+    with pytest.raises(Refused, match=r"\.gitmodules"):
+        project.roll_back("C1")
+    assert (project.root / ".gitmodules").is_symlink()
 
 
 def test_of_new_directories_git_is_asked_about_many_at_a_time(
