@@ -26,7 +26,7 @@ def check(project: Project, before: Sequence[edits.Edit], after: Sequence[edits.
     try:
         project.roll_back("C1", "files")
     except Refused as error:
-        assert "stand in the way" in str(error)
+        assert "in the way" in str(error)
         assert project.disk() == changed
         return
     assert differences(users, project.of_the_user()).keys() <= {str(project.root / ".git" / "index")}
