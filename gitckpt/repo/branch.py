@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import os
+
 from gitckpt.errors import Damaged, Refused
 from gitckpt.repo.answers import object_id
+from gitckpt.repo.lock import break_lock
+from gitckpt.repo.private import clear, is_plain_file, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from gitckpt.repo.gateway import Git
     from gitckpt.repo.head import Head
     from gitckpt.repo.repository import Repository
+
+#: The note, in the private directory, of refs of the user's that are being moved.
+MOVING = b"moving"
+
+#: Seconds after the note in which the locks of that move are taken.
+SPAN = 5.0
 
 
 def tip_of(repository: Repository, branch: str | None) -> str | None:
@@ -46,12 +57,44 @@ def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str
     message = f"gitckpt: rollback to {why}"
     if branch is None:
         if now.branch is not None or now.commit != commit:
-            git.run("update-ref", "--no-deref", "-m", message, "HEAD", commit or "", now.commit or repository.null_oid)
+            null = repository.null_oid
+            _move(repository, git, "update-ref", "--no-deref", "-m", message, "HEAD", commit or "", now.commit or null)
         return left
     set_branch(repository, branch, commit, tip, message)
     if branch != now.branch:
-        git.run("symbolic-ref", "-m", message, "HEAD", f"refs/heads/{branch}")
+        _move(repository, git, "symbolic-ref", "-m", message, "HEAD", f"refs/heads/{branch}")
     return left
+
+
+def _move(repository: Repository, git: Git, *command: str, branch: str = "") -> None:
+    """Run a command that moves HEAD or a branch. A note says so meanwhile: should gitckpt and git be killed here, the
+    next gitckpt frees what git has locked."""
+    note = os.path.join(repository.private_dir, MOVING)
+    try:
+        write_file(note, os.fsencode(branch))
+    except OSError:
+        pass  # without room for it git's own message must do
+    try:
+        git.run(*command)
+    finally:
+        clear(note)
+
+
+def free_moved(repository: Repository) -> None:
+    """Take away the locks on HEAD and a branch that git left when it was killed together with the gitckpt that had
+    started it. One that is not of that moment is somebody else's."""
+    note = os.path.join(repository.private_dir, MOVING)
+    if not is_plain_file(note):
+        return
+    with open(note, "rb") as file:
+        reference, since = file.read(4096), os.fstat(file.fileno()).st_mtime
+    places = [os.path.join(repository.git_dir, b"HEAD"), os.path.join(repository.common_dir, b"packed-refs")]
+    if reference.startswith(b"refs/heads/") and b".." not in reference:
+        places.append(os.path.join(repository.common_dir, reference))
+    for place in places:
+        if is_plain_file(place + b".lock") and 0 <= os.lstat(place + b".lock").st_mtime - since < SPAN:
+            break_lock(place + b".lock")
+    clear(note)
 
 
 def set_branch(repository: Repository, branch: str, commit: str | None, before: str | None, message: str) -> None:
@@ -61,9 +104,10 @@ def set_branch(repository: Repository, branch: str, commit: str | None, before: 
     git = repository.git.view("core.logAllRefUpdates=true")
     reference = f"refs/heads/{branch}"
     if commit is None:
-        git.run("update-ref", "-d", reference, before or "")
+        _move(repository, git, "update-ref", "-d", reference, before or "", branch=reference)
     else:
-        git.run("update-ref", "-m", message, reference, commit, before or repository.null_oid)
+        null = repository.null_oid
+        _move(repository, git, "update-ref", "-m", message, reference, commit, before or null, branch=reference)
 
 
 def _left_behind(repository: Repository, tips: list[str], then: str | None) -> tuple[str, ...]:

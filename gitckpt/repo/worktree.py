@@ -58,9 +58,10 @@ class WorkTree:
             repository.private_dir,
             say,
             make=lambda: private_git(repository, self.settings),
-            mend=lambda: break_ref_locks(repository),
+            mend=self._mend,
         )
-        self.raw.keep_open(lambda: self.lock.descriptor)
+        for git in (self.raw, repository.git):
+            git.keep_open(lambda: self.lock.descriptor)
         self.journal = Journal(repository)
         self.writer = Writer(repository, self.raw, _author(self.settings), self.lock, durable=self.settings.durable)
         self.snapshotter = Snapshotter(repository, self.raw, self.settings)
@@ -69,6 +70,13 @@ class WorkTree:
         self._quarantine: Quarantine | None = None
         self._attendance = Attendance(repository)
         self._published = 0
+
+    def _mend(self) -> None:
+        """Take away the locks that a git has left which was killed together with the gitckpt before this one."""
+        from gitckpt.repo.branch import free_moved
+
+        break_ref_locks(self.repository)
+        free_moved(self.repository)
 
     def close(self) -> None:
         """Keep what was learnt for the next process."""

@@ -129,6 +129,20 @@ def test_a_branch_that_is_locked_is_told_and_the_rollback_can_be_finished(record
     assert recorded.git("rev-parse", "HEAD") == then
 
 
+@pytest.mark.parametrize("way", ["--continue", "--abort"])
+def test_what_git_had_locked_of_the_users_when_both_were_killed_is_freed(recorded: Place, way: str) -> None:
+    then = recorded.git("rev-parse", "HEAD")
+    recorded.git("commit", "-q", "-a", "-m", "later")
+    later = recorded.git("rev-parse", "HEAD")
+    lock = 'for ref in HEAD refs/heads/main packed-refs; do : >"$GIT_DIR/$ref.lock"; done; kill -9 $PPID; exit 1'
+    killed = recorded.before_git(f'case " $* " in *" update-ref "*" refs/heads/main "*) {lock};; esac')
+    assert recorded.run("rollback", "C1", "--scope", "all", "--yes", env=killed).status == -9
+    recorded.ok("rollback", way)
+    assert recorded.git("rev-parse", "HEAD") == (then if way == "--continue" else later)
+    assert unfinished(recorded) == []
+    recorded.git("commit", "-q", "--allow-empty", "-m", "more")
+
+
 def test_a_git_that_outlives_a_killed_gitckpt_is_waited_for(recorded: Place) -> None:
     """It still writes files: what begins meanwhile would be overwritten."""
     slow = 'case " $* " in *" read-tree -m -u "*) kill -9 $PPID; sleep 1;; esac'
