@@ -34,6 +34,7 @@ def as_dictionary(given: Settings) -> dict[str, Any]:
 DEFAULTS = {
     "author_email": "", "author_name": "", "durable": True, "excludes_file": "", "freeze": "auto", "ignore_case": False, "include": (),
     "max_file_size": 100 * MIB, "auto": "", "on_retry": "", "pack": True, "partial_clone": False, "precompose_unicode": False, "shared_repository": "false", "sparse": False,
+    "verify": "",
 }  # fmt: skip
 
 
@@ -62,11 +63,12 @@ def test_without_a_file_no_codes_are_chosen(tmp_path: Path) -> None:
 def test_gits_configuration_is_over_the_file(tmp_path: Path) -> None:
     git = {
         "gitckpt.maxfilesize": ["1M", "5K"], "gitckpt.durable": None, "gitckpt.pack": "false", "gitckpt.include": ["a", "b"], "gitckpt.freeze": "on",
-        "gitckpt.onretry": "fork", "gitckpt.auto": "turn", "gitckpt.unknown": "x", "gitckpt.some.thing": "x",
+        "gitckpt.onretry": "fork", "gitckpt.verify": " npm test ", "gitckpt.auto": "turn", "gitckpt.unknown": "x", "gitckpt.some.thing": "x",
     }  # fmt: skip
     text = "max_file_size: 2G\ninclude: [c]\ndurable: false\nfreeze: off\non_retry: restore\n"
     assert as_dictionary(settings(tmp_path, text, git)) == DEFAULTS | {
         "max_file_size": 5 * 1024, "include": ("a", "b"), "durable": True, "pack": False, "freeze": "on", "on_retry": "fork", "auto": "turn",
+        "verify": "npm test",
     }  # fmt: skip
 
 
