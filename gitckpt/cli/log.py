@@ -120,11 +120,16 @@ def _print_json(reader: Reader, sessions: list[Session], id: str | None, count: 
 
 
 def _print_events(reader: Reader, sessions: list[Session], id: str | None, events: list[Event]) -> None:
+    from gitckpt.repo.claims import checked_claims
     from gitckpt.views.event_json import event_json, log_document
 
     by_commit = {event.commit: event for session in sessions for event in session.events}
     files = reader.files(events, sessions)
-    rows = [event_json(e, parent=by_commit.get(e.parent), files=files[e.commit]) for e in events]
+    claims = checked_claims(reader, events, sessions, files)
+    rows = [
+        event_json(e, parent=by_commit.get(e.parent), files=files[e.commit], claims=claims.get(e.commit))
+        for e in events
+    ]
     render.json(log_document(rows, id))
 
 
@@ -134,12 +139,19 @@ def _text(
     from gitckpt.views.log import LogOptions, log_lines
 
     events = session.events if chosen is None else chosen
+    files = claims = None
+    if stat:
+        from gitckpt.repo.claims import checked_claims
+
+        files = reader.files(events, [session])
+        claims = checked_claims(reader, events, [session], files)
     options = LogOptions(
         style=render.style(),
         columns=render.columns(),
         graph=graph,
         fold=fold,
-        files=reader.files(events, [session]) if stat else None,
+        files=files,
+        claims=claims,
         flags=_news(events),
         clock=_local,
     )

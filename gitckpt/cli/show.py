@@ -27,18 +27,23 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
     if yaml:
         render.out([render.shown(event.text.rstrip("\n"))])
         return 0
+    from gitckpt.repo.claims import checked_claims
+
     session = reader.journal.session(event.session)
-    parent, files = session.parent(event), reader.files([event], [session])[event.commit]
+    event = session.event(event.commit) or event
+    parent, files = session.parent(event), reader.files([event], [session])
+    claims = checked_claims(reader, [event], [session], files).get(event.commit)
     if json:
         from gitckpt.views.event_json import event_json
 
-        render.json(event_json(event, parent=parent, files=files))
+        render.json(event_json(event, parent=parent, files=files[event.commit], claims=claims))
         return 0
     from gitckpt.repo.evidence import stale_facts
     from gitckpt.views.show import show_lines
 
     stale = stale_facts(reader.repository, event)
-    render.paged(show_lines(event, parent=parent, files=files, stale=stale, style=render.style()))
+    changed = files[event.commit]
+    render.paged(show_lines(event, parent=parent, files=changed, stale=stale, claims=claims, style=render.style()))
     return 0
 
 

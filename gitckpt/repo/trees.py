@@ -68,6 +68,14 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     return {safe(path): (mode, oid) for mode, _, oid, path in _listed(output)}
 
 
+def paths_of(git: Git, commit: str) -> list[bytes]:
+    """The paths of all files in a snapshot. Raises Damaged where it cannot be read."""
+    try:
+        return split(git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", commit))
+    except GitFailed as error:
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+
+
 @reads("ls-tree")
 def _listed(output: bytes) -> list[tuple[bytes, bytes, bytes, bytes]]:
     """Mode, kind, object id and path of each entry."""

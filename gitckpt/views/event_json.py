@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+from gitckpt.views.claims import claims_json
 from gitckpt.views.paths import changes_json
 from gitckpt.views.text import HARMFUL
 
@@ -14,14 +15,18 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitckpt.errors import GitckptError
+    from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
 
 _HARMFUL = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in HARMFUL) + "]")
 
 
-def event_json(event: Event, *, parent: Event | None = None, files: Sequence[Change] = ()) -> dict[str, Any]:
-    """One event: `parent` is the event before it on its line, `files` what it changed against that one.
+def event_json(
+    event: Event, *, parent: Event | None = None, files: Sequence[Change] = (), claims: Claims | None = None
+) -> dict[str, Any]:
+    """One event: `parent` is the event before it on its line, `files` what it changed against that one, `claims` what
+    it says beside that, None where that was not compared.
 
     Raises Damaged where the event's document cannot be read.
     """
@@ -51,6 +56,7 @@ def event_json(event: Event, *, parent: Event | None = None, files: Sequence[Cha
             "missing": [{"path": m["path"], "reason": m.get("reason", "")} for m in missing],
         },
         "files": changes_json(files),
+        "claims": claims_json(claims),
     }
 
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
     from gitckpt.views.paths import Change
@@ -32,12 +33,12 @@ class LogOptions:
     """What a log shows, and how.
 
     `columns` are those of the terminal; None cuts nothing. `graph` draws the forks, else a column names the line.
-    `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. `files` is what each
-    event changed, `flags` a word of warning (`unterminated`, `not covered: big.bin`), both by commit. `clock` makes an
-    RFC 3339 time into the one to show, of the same form.
+    `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. By commit, `files` is
+    what each event changed, `claims` what it says beside that, `flags` a word of warning (`unterminated`, `not covered:
+    big.bin`). `clock` makes an RFC 3339 time into the one to show, of the same form.
     """
 
-    __slots__ = ("clock", "columns", "files", "flags", "fold", "graph", "style")
+    __slots__ = ("claims", "clock", "columns", "files", "flags", "fold", "graph", "style")
 
     def __init__(
         self,
@@ -47,11 +48,12 @@ class LogOptions:
         graph: bool = False,
         fold: bool = True,
         files: Mapping[str, Sequence[Change]] | None = None,
+        claims: Mapping[str, Claims] | None = None,
         flags: Mapping[str, str] | None = None,
         clock: Callable[[str], str] = _as_given,
     ) -> None:
         self.style, self.columns, self.graph, self.fold = style, columns, graph, fold and files is None
-        self.files, self.flags, self.clock = files or {}, flags or {}, clock
+        self.files, self.claims, self.flags, self.clock = files or {}, claims or {}, flags or {}, clock
 
 
 _DEFAULT = LogOptions()
@@ -161,9 +163,13 @@ class _Listing:
         return event.id or event.kind if event.session == self.session.id else event.ref
 
     def _changes(self, event: Event, below: str) -> Iterator[str]:
+        from gitckpt.views.claims import claim_lines
         from gitckpt.views.paths import change_lines
 
-        for line in change_lines(self.options.files[event.commit], self.style):
+        lines = change_lines(self.options.files[event.commit], self.style)
+        if claims := self.options.claims.get(event.commit):
+            lines += claim_lines(claims, self.style)
+        for line in lines:
             yield f"{self._margin('')}{below}   {line}"
 
     def _margin(self, text: str) -> str:

@@ -32,6 +32,13 @@ class Coverage(Document):
     missing: list[MissingPath]
 
 
+class ClaimsDocument(Document):
+    """What a checkpoint says beside what its step has changed."""
+
+    unchanged: list[Path] = Field(description="Paths that it says it has worked on, and that are as they were.")
+    unnamed: list[Path] = Field(description="Paths that have changed and that it does not name.")
+
+
 class EventDocument(Document):
     """One event: `gitckpt show ID --json`, and an entry of `gitckpt log --json`."""
 
@@ -58,6 +65,7 @@ class EventDocument(Document):
     agent: dict[str, Any] | None = Field(description="Command of the agent (start), its exit status (end).")
     coverage: Coverage
     files: list[ChangedFile]
+    claims: ClaimsDocument | None = Field(description="For an agent's checkpoint; null where nothing was compared.")
 
 
 class LogDocument(Document):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitckpt.protocol.blocks import REQUIRED, STATE_FIELDS
 from gitckpt.protocol.state import stale_line
+from gitckpt.views.claims import claim_lines
 from gitckpt.views.paths import change_lines, missing_lines, path_text
 from gitckpt.views.plan import plan_lines
 from gitckpt.views.row import mark, what
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
     from gitckpt.views.plan import PlanDocument
@@ -41,14 +43,17 @@ def show_lines(
     files: Sequence[Change] = (),
     plan: PlanDocument | None = None,
     stale: Sequence[Mapping[str, Any]] = (),
+    claims: Claims | None = None,
     style: Style = PLAIN,
 ) -> list[str]:
     """The event by sections; `files` is what it changed against `parent`, `plan` what its rollback hint would do,
-    `stale` the facts of it whose files have changed."""
+    `stale` the facts of it whose files have changed, `claims` what it says beside what it changed."""
     sections = [_header(event, parent), _fields(event), _consequences(event), _snapshot(event, files, style)]
     if stale:
         lines = [style.yellow(escape(stale_line(dict(fact)))) for fact in stale]
         sections[1] = [*sections[1], ("stale", lines if len(lines) == 1 else [f"- {line}" for line in lines])]
+    if claims:
+        sections[-1].append(("claims", claim_lines(claims, style)))
     column = max(width(label) for section in sections for label, _ in section) + 2
     lines = [_title(event, style)]
     for section in filter(None, sections):

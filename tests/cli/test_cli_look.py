@@ -91,9 +91,11 @@ def test_log_with_the_files_of_each_event(recorded: Place) -> None:
         "TIME   ● C2  implement  step 2  → go on, tool: edit_file\n"
         "           │   M a.txt\n"
         "           │   A new2.txt\n"
+        "           │   changed, not said: new2.txt\n"
         "TIME   ● C3  implement  step 3  → go on, tool: edit_file\n"
         "           │   M a.txt\n"
         "           │   A new3.txt\n"
+        "           │   changed, not said: new3.txt\n"
         "           @ main goes on here, after C3\n"
     )
 
@@ -152,6 +154,21 @@ def test_log_at_a_terminal_has_colours_and_fits(recorded: Place) -> None:
 # -- show
 
 
+def test_what_was_said_beside_what_was_done(recorded: Place) -> None:
+    recorded.write("src/one.py", "1\n")
+    recorded.write("src/two.py", "1\n")
+    recorded.ok("record", "--session", "run", stdin=checkpoint("4", "wrote src/one.py and src/two.py"))
+    recorded.write("src/two.py", "2\n")
+    recorded.ok("record", "--session", "run", stdin=checkpoint("5", "rewrote src/one.py"))
+    row = recorded.json("log")["events"][-1]
+    assert row["claims"] == {"unchanged": ["src/one.py"], "unnamed": ["src/two.py"]}
+    assert recorded.json("show", "C5")["claims"] == row["claims"]
+    assert recorded.json("log", "-n", "1")["events"][0]["claims"] == row["claims"]
+    said = ["said, not changed: src/one.py", "changed, not said: src/two.py"]
+    assert [line.strip(" │") for line in recorded.ok("log", "--stat").out.splitlines()[-3:-1]] == said
+    assert [line[8:].strip() for line in recorded.ok("show", "C5").out.splitlines()[-2:]] == said
+
+
 def test_show_tells_an_event_whole(recorded: Place) -> None:
     assert stable(recorded.ok("show", "C2").out) == (
         "● C2  checkpoint  implement\n"
@@ -172,6 +189,7 @@ def test_show_tells_an_event_whole(recorded: Place) -> None:
         "files          2 paths changed\n"
         "               M a.txt\n"
         "               A new2.txt\n"
+        "claims         changed, not said: new2.txt\n"
     )
 
 

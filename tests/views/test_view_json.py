@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from gitckpt.errors import GitckptError, UnknownId, UsageError
+from gitckpt.trajectory.claims import Claims
 from gitckpt.trajectory.events import Event
 from gitckpt.views.event_json import error_document, event_json, json_text, log_document
 from gitckpt.views.schemas import MODELS, ErrorDocument, EventDocument, LogDocument, json_schema
@@ -35,7 +36,7 @@ NOTHING_MORE = {"unterminated": False, "answers_to": [], "opens": None, "rollbac
 
 def test_event() -> None:
     files = [("M", b"src/a.ts", None), ("R", b"raw\xff", "旧".encode())]
-    assert event_json(C6, parent=C5, files=files) == {
+    assert event_json(C6, parent=C5, files=files, claims=Claims([b"src/b.ts"], [b"raw\xff"])) == {
         "kind": "checkpoint",
         "id": "C6",
         "written": "检查点 6",
@@ -56,6 +57,7 @@ def test_event() -> None:
             {"status": "M", "path": "src/a.ts", "old_path": None},
             {"status": "R", "path": "raw\\xff", "b64": "cmF3/w==", "old_path": "旧"},
         ],
+        "claims": {"unchanged": ["src/b.ts"], "unnamed": [{"b64": "cmF3/w=="}]},
     }
 
 
@@ -78,6 +80,7 @@ def test_all_keys_are_there_where_there_is_nothing_to_say() -> None:
         **NOTHING_MORE,
         "coverage": {"complete": True, "missing": []},
         "files": [],
+        "claims": None,
     }
 
 
