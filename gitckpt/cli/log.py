@@ -84,15 +84,21 @@ def _log_in_format(
 
 def _told_losses(reader: Reader, sessions: Sequence[Session], count: int | None) -> int:
     """Say which refs somebody has deleted; the exit status."""
-    lost = [f"{s.lost} events of session {s.id} are gone" for s in sessions if count is None and s.lost]
-    current = reader.journal.current()
-    if current and any(s.id == current[0] and current[1] not in s.lines for s in sessions):
-        lost.append(f"line {current[1]} of session {current[0]}, which was being recorded here, is gone")
+    lost = losses(reader, sessions, are_whole=count is None)
     for what in lost:
         render.say(f"{what}: somebody deleted or moved a ref")
     if lost:
         render.say("  → gitckpt verify names what is missing, and the command that helps")
     return Damaged.exit_status if lost else 0
+
+
+def losses(reader: Reader, sessions: Sequence[Session], *, are_whole: bool = True) -> list[str]:
+    """What is gone of these sessions, in words; where only the last events of them were read, lines alone are told."""
+    lost = [f"{s.lost} events of session {s.id} are gone" for s in sessions if are_whole and s.lost]
+    current = reader.journal.current()
+    if current and any(s.id == current[0] and current[1] not in s.lines for s in sessions):
+        lost.append(f"line {current[1]} of session {current[0]}, which was being recorded here, is gone")
+    return lost
 
 
 def _sessions(reader: Reader, id: str | None, everything: bool, count: int | None) -> list[Session]:

@@ -19,6 +19,7 @@ def add_to(app: typer.Typer) -> None:
     app.command(rich_help_panel=PANEL)(show)
     app.command(rich_help_panel=PANEL, context_settings={"ignore_unknown_options": False})(diff)
     app.command(rich_help_panel=PANEL)(sessions)
+    app.command(rich_help_panel=PANEL)(report)
 
 
 def status(json: Json = False) -> None:
@@ -94,3 +95,23 @@ def sessions(json: Json = False, all: AllWorkTrees = False) -> None:
     from gitckpt.cli.sessions import sessions as command
 
     end(lambda: command(json=json, all=all), json=json)
+
+
+def report(
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where it goes; - is standard output. In the git directory if not given.",
+        ),
+    ] = None,
+    session: ShownSession = None,
+    all: All = False,
+) -> None:
+    """One page of HTML that holds a session whole: the forked time line, each step's state and changes, facts and their
+    sources, retries and why. It opens from disk and asks nothing of the network."""
+    from gitckpt.cli.report import report as command
+
+    end(lambda: command(output=output, session=session, all=all))

@@ -32,6 +32,7 @@ EXAMPLES = {
     "blame": "gitckpt blame src/app.py",
     "bisect": "gitckpt bisect C2 C6 -- npm test",
     "promote": "gitckpt promote C2..C6 --branch dates-to-dayjs",
+    "report": "gitckpt report -o report.html",
     "validate": "gitckpt validate --staged",
     "prompt": 'gitckpt prompt --task "move the dates to dayjs" --lang en',
     "context": "gitckpt context --budget 4000",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitckpt.repo.trees import paths_of
 from gitckpt.trajectory.claims import Claims, Paths, compare, is_compared, step_of, told_before
+from gitckpt.trajectory.events import is_readable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def _is_whole(step: Sequence[Event], session: Session) -> bool:
     """Whether all of a step is known. Of a few events of a long session the first may lack its beginning; and a session
     that was opened for its first block has the work of that block in its first snapshot."""
     if step[-1].kind == "start":
-        return bool(step[-1].document.get("agent"))
+        return is_readable(step[-1]) and bool(step[-1].document.get("agent"))
     return session.parent(step[-1]) is not None
 
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from gitckpt.trajectory.events import is_readable
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
@@ -95,13 +97,13 @@ def step_of(event: Event, session: Session) -> list[Event]:
 
 def is_compared(event: Event) -> bool:
     """Whether an event claims anything: it is an agent's checkpoint, with something before it to compare with."""
-    return event.kind == "checkpoint" and not event.document.get("by_hand")
+    return event.kind == "checkpoint" and is_readable(event) and not event.document.get("by_hand")
 
 
 def told_before(event: Event, session: Session) -> list[str]:
     """The entries of `done` of the checkpoint before."""
     before = session.parent(step_of(event, session)[-1])
-    return _texts(before.fields.get("done")) if before is not None else []
+    return _texts(before.fields.get("done")) if before is not None and is_readable(before) else []
 
 
 def compare(
@@ -138,10 +140,15 @@ def _claimed_words(text: str) -> Iterator[str]:
 
 def _unnamed(fields: Mapping[str, Any], changed: Collection[bytes]) -> set[bytes]:
     texts = [text for name in NAMING for text in _texts(fields.get(name))]
-    words = {_trimmed(word) for text in texts for word in (*_WORD.findall(text), *_PLAIN_WORD.findall(text))}
+    words = {word for text in texts for word in words_of(text)}
     left = {path for path in changed if not _is_named(path, words, texts)}
     counted = [int(a or b) for text in texts for a, b in _COUNTED.findall(text)]
     return set() if any(number >= len(left) for number in counted) else left
+
+
+def words_of(text: str) -> set[str]:
+    """The words of a text that could be paths, without what stands around them or says where in the file."""
+    return {_trimmed(word) for word in (*_WORD.findall(text), *_PLAIN_WORD.findall(text))} - {""}
 
 
 def _is_named(path: bytes, words: Collection[str], texts: Collection[str]) -> bool:

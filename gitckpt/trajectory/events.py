@@ -5,6 +5,8 @@ for: reading ten thousand documents would cost fifty times what listing them doe
 
 from __future__ import annotations
 
+from gitckpt.errors import Damaged
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -119,3 +121,11 @@ class Event:
     def answers_to(self) -> list[str]:
         """Further ids by which this event goes: a RETRY stands for the checkpoint that never reported."""
         return self.document.get("answers_to") or []
+
+
+def is_readable(event: Event) -> bool:
+    """Whether the event's document can be asked: it is not damaged, and of no newer format."""
+    try:
+        return event.kind != "unreadable" and event.format <= FORMAT and isinstance(event.document, dict)
+    except Damaged:
+        return False

@@ -48,6 +48,28 @@ def _followers(nodes: Iterable[Node]) -> dict[str, int]:
     return followers
 
 
+class Place:
+    """Where a node stands in the drawing: its `lane`, the lanes that go on `below` it, and the `fork` (from, to) that
+    leads to it, where one does."""
+
+    __slots__ = ("below", "fork", "lane")
+
+    def __init__(self, lane: int, fork: Fork | None, below: list[int]) -> None:
+        self.lane, self.fork, self.below = lane, fork, below
+
+
+def places(edges: Sequence[tuple[str, str]], current: Collection[str] = ()) -> list[Place]:
+    """The same drawing without its signs: a place for each commit and its parent, oldest first."""
+    nodes = [(commit, parent, "") for commit, parent in edges]
+    lanes = _Lanes(_followers(nodes), current)
+    found = []
+    for commit, parent in edges:
+        lane, fork = lanes.enter(commit, parent)
+        lanes.leave(commit, lane)
+        found.append(Place(lane, fork, [number for number, awaited in enumerate(lanes.awaited) if awaited]))
+    return found
+
+
 class _Lanes:
     """The columns while the history is walked: each awaits followers of one commit, or is free ("")."""
 

@@ -1,0 +1,146 @@
+"""`gitckpt report`: sessions as one page of HTML that opens from disk."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from tempfile import mkstemp
+
+from gitckpt.cli import render
+from gitckpt.cli.log import losses
+from gitckpt.cli.progress import Progress
+from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
+from gitckpt.repo.claims import checked_claims
+from gitckpt.repo.patches import patches
+from gitckpt.repo.private import directory
+from gitckpt.repo.reader import Reader
+from gitckpt.views.report.contents import Contents
+from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from gitckpt.trajectory.session import Session
+
+#: Where the page goes unless a file is named: out of the work tree, whose status it must not change.
+DEFAULT = b"report.html"
+
+
+#: What helps where the page cannot be where it was to be.
+FREE_NAME = "gitckpt report -o FILE names another place"
+
+
+class Unwritable(GitckptError):
+    """The page could not be written; what stood there before stands there still."""
+
+    exit_status = 4
+
+
+def report(*, output: str | None = None, session: str | None = None, all: bool = False) -> int:
+    """Write the page of the current session, of one by id, or of all of this work tree; `-` is standard output.
+
+    Raises UsageError where nothing is on record, Refused where another file is in the way.
+    """
+    reader = Reader()
+    sessions = _sessions(reader, session, everything=all)
+    path = _default(reader) if output is None else os.fsencode(output)
+    if output != "-":
+        _refuse_to_overwrite(path)
+    page = report_page(_contents(reader, sessions), *_parts()).encode("utf-8", "backslashreplace")
+    if output == "-":
+        render.raw(page)
+    else:
+        _write(path, page)
+        render.out([render.shown(f"{os.fsdecode(os.path.realpath(path))}: open it in a browser")])
+    return _told(losses(reader, sessions))
+
+
+def _default(reader: Reader) -> bytes:
+    directory(reader.repository.private_dir)
+    return os.path.join(reader.repository.private_dir, DEFAULT)
+
+
+def _sessions(reader: Reader, id: str | None, *, everything: bool) -> list[Session]:
+    if id is not None and everything:
+        raise UsageError("--session and --all ask for two different things", "gitckpt report --help")
+    if id is not None:
+        return [reader.session(id)]
+    found = reader.sessions() if everything else list(filter(None, [reader.current_session()]))
+    if not found:
+        raise UsageError("nothing has been recorded in this work tree yet", "gitckpt wrap -- CMD records an agent")
+    return found
+
+
+def _contents(reader: Reader, sessions: list[Session]) -> list[Contents]:
+    with Progress("reading the sessions") as progress:
+        found = []
+        for number, session in enumerate(sessions):
+            progress(number, len(sessions))
+            found.append(_contents_of(reader, session))
+        return found
+
+
+def _contents_of(reader: Reader, session: Session) -> Contents:
+    changed = reader.files(session.events, [session])
+    pairs = [(event.commit, event.parent) for event in session.events if changed[event.commit]]
+    claims = checked_claims(reader, session.events, [session], changed)
+    return Contents(session, changed, patches(reader.git, pairs), claims)
+
+
+def _parts() -> tuple[str, str, str]:
+    """Template, style and script, as the package holds them."""
+    room = files("gitckpt.views").joinpath("report_page")
+    template, style, script = (
+        "\n".join(room.joinpath(name).read_text(encoding="utf-8") for name in names)
+        for names in ((TEMPLATE,), STYLES, SCRIPTS)
+    )
+    return template, style, script
+
+
+def _refuse_to_overwrite(path: bytes) -> None:
+    """No file is written over but an earlier report, or an empty one."""
+    if not os.path.isfile(path):
+        return
+    try:
+        with open(path, "rb") as file:
+            beginning = file.read(len(BEGINNING))
+    except OSError as error:
+        raise Refused(f"{os.fsdecode(path)!r} cannot be read: {error.strerror}", FREE_NAME) from error
+    if beginning not in (b"", BEGINNING.encode()):
+        raise Refused(f"{os.fsdecode(path)!r} is there and is no report of gitckpt's; nothing was written", FREE_NAME)
+
+
+def _write(path: bytes, page: bytes) -> None:
+    """Write the page: beside its place first, so that it is whole or not there; into what is no file, as it is."""
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as device:
+                device.write(page)
+        else:
+            _put(target, page)
+    except OSError as error:
+        raise Unwritable(f"{os.fsdecode(path)!r} cannot be written: {error.strerror}", FREE_NAME) from error
+
+
+def _put(target: bytes, page: bytes) -> None:
+    descriptor, beside = mkstemp(prefix=b".gitckpt-", dir=os.path.dirname(target))
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(page)
+        os.chmod(beside, 0o666 & ~_umask())
+        os.replace(beside, target)
+    except BaseException:
+        os.unlink(beside)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+def _told(lost: list[str]) -> int:
+    for what in lost:
+        render.say(f"{what}: somebody deleted or moved a ref")
+    return Damaged.exit_status if lost else 0

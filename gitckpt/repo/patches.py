@@ -1,0 +1,110 @@
+"""What many events changed, as patches: one git call for all of them, of each file no more than a person reads."""
+
+from __future__ import annotations
+
+from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.answers import DIGITS, LENGTHS, unknown_form
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from gitckpt.repo.gateway import Git
+
+#: Lines of one file's patch, and bytes of one line, that are kept.
+MOST_LINES = 400
+LONGEST_LINE = 2000
+
+#: Bytes of all patches together, after which lines are counted and no longer kept.
+MOST_BYTES = 24 * 1024 * 1024
+
+
+class Patch:
+    """What changed in one file: `lines` of its hunks as git prints them, the first `@@` line included; how many were
+    `added` and `deleted` in all; `left_out`, how many lines are not here. `is_binary` where git shows no lines, `notes`
+    what its header says besides the names (`new file mode 100644`)."""
+
+    __slots__ = ("added", "deleted", "is_binary", "left_out", "lines", "notes")
+
+    def __init__(self) -> None:
+        self.lines: list[bytes] = []
+        self.notes: list[bytes] = []
+        self.added = self.deleted = self.left_out = 0
+        self.is_binary = False
+
+    def take_header(self, line: bytes) -> None:
+        if line.startswith((b"Binary files ", b"GIT binary patch")):
+            self.is_binary = True
+        elif not line.startswith((b"index ", b"--- ", b"+++ ")):
+            self.notes.append(line)
+
+    def take(self, line: bytes, *, keep: bool) -> None:
+        self.added += line.startswith(b"+")
+        self.deleted += line.startswith(b"-")
+        if keep and len(self.lines) < MOST_LINES:
+            self.lines.append(line)
+        else:
+            self.left_out += 1
+
+
+def patches(git: Git, pairs: Sequence[tuple[str, str]]) -> dict[str, list[Patch]]:
+    """By commit, what it changed against its parent, given as (commit, parent): a patch for each file, in git's order
+    of paths; a file that became a link, or the other way round, has two, its end and its beginning.
+
+    Raises Damaged where a commit cannot be read.
+    """
+    found: dict[str, list[Patch]] = {commit: [] for commit, _ in pairs}
+    if not pairs:
+        return found
+    command = (
+        "diff-tree",
+        "--stdin",
+        "-r",
+        "-p",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        "--submodule=short",
+    )
+    data = "".join(f"{commit} {parent}\n" for commit, parent in pairs).encode()
+    try:
+        _read(_lines(git.stream(*command, data=data)), found)
+    except GitFailed as error:
+        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+    return found
+
+
+def _read(lines: Iterable[bytes], found: dict[str, list[Patch]]) -> None:
+    """Take patches up line by line. Inside a patch every line of content has a sign before it, so that neither a name
+    of a commit nor the beginning of the next file can be content."""
+    files: list[Patch] | None = None
+    patch, in_hunks, kept = Patch(), False, 0
+    for line in lines:
+        if line.startswith(b"diff --git "):
+            if files is None:
+                raise unknown_form("diff-tree -p")
+            patch, in_hunks = Patch(), False
+            files.append(patch)
+        elif _is_commit(line):
+            files = found.get(line.decode())
+        elif in_hunks or line.startswith(b"@@ "):
+            in_hunks = True
+            patch.take(line, keep=kept < MOST_BYTES)
+            kept += len(line) if not patch.left_out else 0
+        else:
+            patch.take_header(line)
+
+
+def _is_commit(line: bytes) -> bool:
+    return len(line) in LENGTHS and DIGITS.issuperset(line.decode("ascii", "replace"))
+
+
+def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """The lines of the output, of a longer one its first LONGEST_LINE bytes and one more."""
+    rest = b""
+    for piece in pieces:
+        *whole, rest = (rest + piece).split(b"\n")
+        yield from (line[: LONGEST_LINE + 1] for line in whole)
+        rest = rest[: LONGEST_LINE + 1]
+    if rest:
+        yield rest

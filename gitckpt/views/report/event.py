@@ -1,0 +1,157 @@
+"""One event as data for the page: its header, its words by section, what it changed."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.events import is_readable
+from gitckpt.views.claims import UNCHANGED, UNNAMED
+from gitckpt.views.paths import missing_lines, path_text
+from gitckpt.views.report.files import file_rows
+from gitckpt.views.report.state import facts_of, marked, pairs, state_sections
+from gitckpt.views.row import what, words
+from gitckpt.views.show import FIELD_ORDER, value_lines
+from gitckpt.views.text import count, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.views.report.contents import Contents
+    from gitckpt.views.report.state import States
+
+    Section = dict[str, Any]
+
+#: Fields that have a section of their own form.
+_FORMED = ("phase", "phase_written", "next", "done", "goal", "facts", "todo", "open", "state_ref", "extra")
+
+#: Keys of a record that need no section: the header shows them, or they are for programs.
+_UNSHOWN = (
+    "gitckpt", "kind", "session", "line", "id", "written", "seq", "at", "phase", "next", "subject", "worktree", "flag",
+    "source", "heard", "sources", "fields", "git", "coverage", "opens", "answers_to", "unterminated", "late", "modes",
+)  # fmt: skip
+
+#: Paths that a section names; how many more there are stands behind them.
+MOST_PATHS = 30
+
+
+def event_row(event: Event, contents: Contents, states: States) -> dict[str, Any]:
+    """All that the page tells of an event; `lines` of its files are apart, see `gitckpt.views.report.page`."""
+    return {
+        **_header(event, contents),
+        "sections": _sections_or_fault(event, contents, states),
+        "files": file_rows(event, contents.files.get(event.commit, ()), contents.patches.get(event.commit, ())),
+    }
+
+
+def _header(event: Event, contents: Contents) -> dict[str, Any]:
+    return {
+        "kind": escape(event.kind),
+        "name": escape(event.id or event.kind),
+        "written": escape(event.written) if event.written not in ("", event.id) else "",
+        "anchor": contents.anchors[event.commit],
+        "commit": event.commit[:12],
+        "line": escape(event.line),
+        "at": escape(event.at),
+        "phase": what(event) if event.kind == "checkpoint" and event.phase else "",
+        "said": escape(words(event)),
+        "flags": [escape(flag) for flag in event.flag.split(", ") if flag],
+        "after": contents.link(event.parent),
+        "to": _target(event, contents),
+        "active": event.commit in contents.on_active,
+    }
+
+
+def _target(event: Event, contents: Contents) -> dict[str, str] | None:
+    """What a retry or a rollback goes back to."""
+    opened = event.opens if event.kind in ("retry", "rollback", "reset") and is_readable(event) else None
+    return contents.link(str(opened.get("at"))) if opened else None
+
+
+def _sections_or_fault(event: Event, contents: Contents, states: States) -> list[Section]:
+    """The sections of an event; of one whose record cannot be read, why."""
+    if not is_readable(event):
+        return [_lines("damaged", ["its record cannot be read: gitckpt verify names what is wrong"], "warning")]
+    return [section for section in _sections(event, contents, states) if section["rows"]]
+
+
+def _sections(event: Event, contents: Contents, states: States) -> Iterator[Section]:
+    fields = event.fields
+    yield {"title": "done", "form": "list", "rows": marked(fields.get("done"), None)}
+    yield _lines("next", value_lines(fields["next"]) if fields.get("next") else [])
+    before = states.before(event)
+    yield {"title": "facts", "form": "facts", "rows": _facts(event, states, before)}
+    yield from state_sections(fields, before)
+    if fields.get("state_ref"):
+        yield {"title": "state", "form": "pairs", "rows": pairs(fields["state_ref"], before.get("state_ref"))}
+    yield from _other_fields(fields)
+    yield from _consequences(event)
+    yield from _warnings(event, contents)
+
+
+def _facts(event: Event, states: States, before: Mapping[str, Any]) -> list[dict[str, Any]]:
+    if not event.fields.get("facts"):
+        return []
+    known = facts_of(before["facts"]) if before.get("facts") else []
+    now = facts_of(event.fields["facts"])
+    rows = [
+        {**row, "mark": "new" if known and fact not in known else ""}
+        for fact, row in zip(dict.fromkeys(now), states.facts(event), strict=True)
+    ]
+    gone = [
+        {"text": escape(text), "source": escape(source), "mark": "gone"}
+        for text, source in known
+        if (text, source) not in now
+    ]
+    return rows + gone
+
+
+def _other_fields(fields: Mapping[str, Any]) -> Iterator[Section]:
+    rest = {name: value for name, value in fields.items() if name not in _FORMED}
+    ordered = [*(name for name in FIELD_ORDER if name in rest), *(name for name in rest if name not in FIELD_ORDER)]
+    for name in ordered:
+        yield _lines(name.replace("_", " "), value_lines(rest[name]))
+    if fields.get("phase_written") not in (None, "", fields.get("phase")):
+        yield _lines("phase as written", value_lines(fields["phase_written"]))
+    extra = fields.get("extra")
+    for name, value in (extra if isinstance(extra, dict) else {"extra": extra}).items():
+        yield _lines(str(name), value_lines(value))
+
+
+def _consequences(event: Event) -> Iterator[Section]:
+    if event.opens:
+        yield _lines("opens", value_lines(f"line {event.opens.get('line')}"))
+    if event.answers_to:
+        yield _lines("stands for", value_lines(", ".join(map(str, event.answers_to))))
+    for name, value in event.document.items():
+        if value and name not in _UNSHOWN:
+            yield _lines(name.replace("_", " "), _record_lines(value))
+    if event.git:
+        head, branch = event.git.get("head"), event.git.get("branch")
+        yield _lines(
+            "git", value_lines(f"{branch or 'detached HEAD'} at {str(head)[:12]}" if head else "no commit yet")
+        )
+
+
+def _record_lines(value: Any) -> list[str]:
+    if isinstance(value, dict) and isinstance(value.get("command"), list):
+        value = {**value, "command": " ".join(map(str, value["command"]))}
+    return value_lines(value)
+
+
+def _warnings(event: Event, contents: Contents) -> Iterator[Section]:
+    yield _lines("not covered", missing_lines(event.missing), "warning")
+    claims = contents.claims.get(event.commit)
+    if claims is not None:
+        yield _lines(UNCHANGED, _paths(claims.unchanged), "warning")
+        yield _lines(UNNAMED, _paths(claims.unnamed), "quiet")
+
+
+def _paths(paths: Sequence[bytes]) -> list[str]:
+    more = [f"and {count(len(paths) - MOST_PATHS, 'more', 'more')}"] if len(paths) > MOST_PATHS else []
+    return [*map(path_text, paths[:MOST_PATHS]), *more]
+
+
+def _lines(title: str, lines: Sequence[str], tone: str = "") -> Section:
+    """A section of plain lines, which are escaped already."""
+    return {"title": escape(title), "form": "text", "rows": ["\n".join(lines)] if any(lines) else [], "tone": tone}

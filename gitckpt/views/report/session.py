@@ -1,0 +1,206 @@
+"""A session as data for the page: what it came to, and its events as rows of a drawn time line."""
+
+from __future__ import annotations
+
+from gitckpt.trajectory.events import is_readable
+from gitckpt.views.graph import places
+from gitckpt.views.log import HERE, fold_autos
+from gitckpt.views.paths import path_text
+from gitckpt.views.report.event import event_row
+from gitckpt.views.report.state import States, as_sections
+from gitckpt.views.show import value_lines
+from gitckpt.views.text import count, escape
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from typing import Any
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.views.report.contents import Contents
+
+#: Coverage gaps that the overview names.
+MOST_GAPS = 20
+
+#: What is counted, one and many, in the order in which it is told.
+_COUNTED = {
+    "checkpoint": "checkpoint",
+    "auto": "automatic",
+    "summary": "summary",
+    "retry": "retry",
+    "rollback": "rollback",
+}
+_MANY = {"summary": "summaries", "retry": "retries", "auto": "automatic"}
+
+
+def session_document(contents: Contents) -> dict[str, Any]:
+    """All that the page tells of a session."""
+    states = States(contents)
+    session = contents.session
+    return {
+        "session": escape(session.id),
+        "overview": _overview(contents, states),
+        "rows": _rows(contents, states),
+        "names": {name: contents.anchors[commit] for name, commit in contents.names.items()},
+    }
+
+
+# -- the time line
+
+
+def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
+    """A row for each event, or for a run of automatic ones: `{"events", "lane", "fork", "below", "tips"}`; the last
+    one has no events where recording goes on there."""
+    runs = fold_autos(contents.events, _forks(contents))
+    edges = [(run[-1].commit, run[0].parent) for run in runs]
+    current = set(contents.on_active)
+    tips = _tips(contents)
+    rows = [
+        {"events": [event_row(event, contents, states) for event in run], "tips": tips.get(run[-1].commit, [])}
+        for run in runs
+    ]
+    if contents.session.is_open and contents.active:
+        edges.append((HERE, contents.active[-1].commit))
+        current.add(HERE)
+        rows.append({"events": [], "tips": [escape(contents.session.active_line)]})
+    drawn = places(edges, current)
+    return [
+        row | {"lane": place.lane, "fork": place.fork, "below": place.below}
+        for row, place in zip(rows, drawn, strict=True)
+    ]
+
+
+def _forks(contents: Contents) -> set[str]:
+    """Commits that more than one event follows, or that a line ends at: no run of automatic events hides one."""
+    once: set[str] = set()
+    forks = set(contents.session.lines.values())
+    for event in contents.events:
+        (forks if event.parent in once else once).add(event.parent)
+    return forks
+
+
+def _tips(contents: Contents) -> dict[str, list[str]]:
+    """Commit to the lines that end there, where there are several lines."""
+    tips: dict[str, list[str]] = {}
+    lines = contents.session.lines if len(contents.session.lines) > 1 else {}
+    for line, tip in lines.items():
+        if not (contents.session.is_open and line == contents.session.active_line):
+            tips.setdefault(tip, []).append(escape(line))
+    return tips
+
+
+# -- what it came to
+
+
+def _overview(contents: Contents, states: States) -> dict[str, Any]:
+    events, latest = contents.events, _latest(contents)
+    return {
+        "agent": _agent(events),
+        "first": escape(events[0].at) if events else "",
+        "last": escape(events[-1].at) if events else "",
+        "outcome": _outcome(contents),
+        "counts": list(_counts(contents)),
+        "phases": list(_phases(contents)),
+        "latest": contents.link(latest.commit) if latest else None,
+        "state": as_sections(states.at(latest), states.facts(latest)) if latest else [],
+        "retries": [_retry(event, contents) for event in events if event.kind == "retry" and is_readable(event)],
+        "gaps": list(_gaps(contents)),
+        "claims": list(_claims(contents)),
+        "lost": contents.session.lost,
+    }
+
+
+def _latest(contents: Contents) -> Event | None:
+    return next((event for event in reversed(contents.active) if event.kind == "checkpoint"), None)
+
+
+def _agent(events: Sequence[Event]) -> str:
+    """The command of the agent that was started first; "" where none is known."""
+    for event in events:
+        agent = event.document.get("agent") if event.kind in ("start", "note") and is_readable(event) else None
+        if agent and isinstance(agent.get("command"), list):
+            return escape(" ".join(map(str, agent["command"])))
+    return ""
+
+
+def _outcome(contents: Contents) -> dict[str, Any]:
+    """How the run ended: `{"kind": "final" | "open" | "unfinished", "text", "at"}`."""
+    ends = [event for event in contents.active if is_readable(event)]
+    for event in reversed(ends):
+        if event.kind == "final":
+            text = value_lines(event.fields.get("result") or "FINAL without a result")
+            return {"kind": "final", "text": "\n".join(text), "at": contents.link(event.commit)}
+        if event.kind == "end" and (event.document.get("agent") or {}).get("outcome"):
+            agent = event.document["agent"]
+            kind = "final" if agent["outcome"] == "done" else "unfinished"
+            text = value_lines(f"{agent['outcome']}: {agent.get('text') or ''}")
+            return {"kind": kind, "text": "\n".join(text), "at": contents.link(event.commit)}
+    last = contents.link(contents.active[-1].commit) if contents.active else None
+    if contents.session.is_open:
+        return {"kind": "open", "text": f"goes on, on {escape(contents.session.active_line)}", "at": last}
+    return {"kind": "unfinished", "text": "ended without FINAL", "at": last}
+
+
+def _counts(contents: Contents) -> Iterator[str]:
+    kinds = [event.kind for event in contents.events]
+    for kind, noun in _COUNTED.items():
+        if kind in kinds:
+            yield count(kinds.count(kind), noun, _MANY.get(kind, ""))
+    if len(contents.session.lines) > 1:
+        yield count(len(contents.session.lines), "line")
+    paths = {str(path) for rows in contents.files.values() for _, path, _ in rows}
+    yield count(len(paths), "file") + " changed"
+    for key, noun in (("input_tokens", "tokens in"), ("output_tokens", "tokens out")):
+        if tokens := _tokens(contents, key):
+            yield f"{tokens:,} {noun}"
+
+
+def _tokens(contents: Contents, key: str) -> int:
+    """Tokens that the agent's ends tell of."""
+    ends = [e.document.get("agent") or {} for e in contents.events if e.kind == "end" and is_readable(e)]
+    return sum(number for end in ends if isinstance(number := end.get(key), int))
+
+
+def _phases(contents: Contents) -> Iterator[dict[str, Any]]:
+    """The phases on the line that counts: `{"phase", "steps", "anchor"}`, each with its number of checkpoints."""
+    run: dict[str, Any] = {}
+    for event in contents.active:
+        if event.kind != "checkpoint" or not event.phase:
+            continue
+        if run.get("phase") == escape(event.phase):
+            run["steps"] += 1
+            continue
+        if run:
+            yield run
+        run = {"phase": escape(event.phase), "steps": 1, "anchor": contents.anchors[event.commit]}
+    if run:
+        yield run
+
+
+def _retry(event: Event, contents: Contents) -> dict[str, Any]:
+    fields = event.fields
+    said = {name: "\n".join(value_lines(fields.get(name))) for name in ("from", "reason", "new_strategy")}
+    at = contents.link(str((event.opens or {}).get("at")))
+    return {**said, "at": contents.link(event.commit), "to": at}
+
+
+def _gaps(contents: Contents) -> Iterator[dict[str, Any]]:
+    """What snapshots do not hold: `{"path", "reason", "first", "last", "steps"}`, each path once."""
+    found: dict[tuple[str, str], list[Event]] = {}
+    for event in contents.events:
+        for entry in event.missing if is_readable(event) else ():
+            key = (path_text(entry["path"]), escape(str(entry.get("reason", ""))))
+            found.setdefault(key, []).append(event)
+    for (path, reason), events in list(found.items())[:MOST_GAPS]:
+        first, last = contents.link(events[0].commit), contents.link(events[-1].commit)
+        yield {"path": path, "reason": reason, "first": first, "last": last, "steps": len(events)}
+    if len(found) > MOST_GAPS:
+        yield {"path": f"and {len(found) - MOST_GAPS:,} more", "reason": "", "first": None, "last": None, "steps": 0}
+
+
+def _claims(contents: Contents) -> Iterator[dict[str, Any]]:
+    """The checkpoints that say they have worked on files that are as they were."""
+    for event in contents.events:
+        claims = contents.claims.get(event.commit)
+        if claims is not None and claims.unchanged:
+            yield {"at": contents.link(event.commit), "paths": [path_text(path) for path in claims.unchanged[:8]]}

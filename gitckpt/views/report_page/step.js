@@ -1,0 +1,86 @@
+// A step as a person reads it: what it says, how that differs from before, and what it changed.
+
+const FORMS = {
+  text: (section) => section.rows.map((text) => h("p", { dir: "auto" }, text)),
+  list: (section) => h("ul", {}, section.rows.map((row) => h("li", { class: row.mark, dir: "auto" }, signed(row)))),
+  facts: (section, session) => h("ul", { class: "facts" }, section.rows.map((row) => fact(row, session))),
+  pairs: (section) =>
+    h("ul", { class: "pairs" }, section.rows.map((row) =>
+      h("li", { class: row.mark }, row.key && h("b", {}, row.key), " ", row.was && h("s", {}, row.was), " ", row.text))),
+};
+
+const SIGNS = { new: "new: ", gone: "no longer: " };
+
+const signed = (row) => [SIGNS[row.mark] ? h("span", { class: "unseen" }, SIGNS[row.mark]) : null, row.text];
+
+const fact = (row, session) =>
+  h(
+    "li",
+    { class: row.mark || "", dir: "auto" },
+    signed(row),
+    h("span", { class: "source" }, row.source ? ` — ${row.source}` : " — no source"),
+    row.since ? h("span", { class: "since" }, " since ", link(session, row.since)) : null,
+    row.stale ? h("span", { class: "stale" }, " may be stale: changed in ", link(session, row.stale)) : null,
+  );
+
+const section = (part, session) => [
+  h("dt", { class: part.tone || "" }, part.title),
+  h("dd", { class: part.tone || "" }, FORMS[part.form](part, session)),
+];
+
+const files = (event) => {
+  if (!event.files.length) return null;
+  const sum = (name) => event.files.reduce((total, file) => total + file[name], 0).toLocaleString("en");
+  return h(
+    "div",
+    { class: "files" },
+    h("h3", {}, `${count(event.files.length, "file")} changed `,
+      h("span", { class: "plus" }, `+${sum("added")}`), " ", h("span", { class: "minus" }, `−${sum("deleted")}`)),
+    event.files.map((file, place) => drawnFile(event, file, place)),
+  );
+};
+
+const head = (session, event) =>
+  h(
+    "header",
+    {},
+    h("h2", {}, h("a", { href: `#${encodeURI(address(session, event.anchor))}` }, event.name)),
+    event.phase && h("span", { class: `phase ${event.phase}` }, event.phase),
+    event.name.toLowerCase() === event.kind ? null : event.kind === "checkpoint" ? null : h("span", { class: "kind" }, event.kind),
+    event.flags.map((flag) => h("span", { class: "flag" }, flag)),
+    h("span", { class: "about" },
+      stamp(event.at), " · ", event.line,
+      event.after ? [" · after ", link(session, event.after)] : null,
+      event.to ? [" · back to ", link(session, event.to)] : null,
+      event.written ? ` · written as ${event.written}` : null,
+      " · ", h("code", {}, event.commit)),
+  );
+
+const stepCard = (step) => {
+  const { session, events } = step;
+  if (events[0].kind === "auto") return autoCard(session, events);
+  const [event] = events;
+  const parts = event.sections.flatMap((part) => section(part, session));
+  return h(
+    "article",
+    { class: `step ${event.kind}${event.active ? "" : " aside"}`, tabindex: "-1" },
+    head(session, event),
+    parts.length ? h("dl", {}, parts) : h("p", { class: "words", dir: "auto" }, event.said),
+    files(event),
+  );
+};
+
+const autoCard = (session, events) =>
+  h(
+    "article",
+    { class: `step auto${events[0].active ? "" : " aside"}`, tabindex: "-1" },
+    h("header", {}, h("h2", {}, count(events.length, "automatic checkpoint")), h("span", { class: "about" }, events[0].line)),
+    events.map((event) => h("div", { class: "one" },
+      h("p", {}, stamp(event.at), " ", event.said, " ", h("code", {}, event.commit)),
+      warnings(session, event), files(event))),
+  );
+
+const warnings = (session, event) => {
+  const parts = event.sections.filter((part) => part.tone === "warning");
+  return parts.length ? h("dl", {}, parts.flatMap((part) => section(part, session))) : null;
+};
