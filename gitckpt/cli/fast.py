@@ -28,6 +28,12 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "status": {"--json": ("json", "flag")},
     "verify": {"--session": ("session", "text"), "--json": ("json", "flag")},
+    "report": {
+        "-o": ("output", "text"),
+        "--output": ("output", "text"),
+        "--session": ("session", "text"),
+        "--all": ("all", "flag"),
+    },
     "record": {
         "--channel": ("channel", "text"),
         "--session": ("session", "text"),
@@ -63,6 +69,10 @@ def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
         from gitckpt.cli.verify import verify
 
         return verify(**options)
+    if name == "report":
+        from gitckpt.cli.report import report
+
+        return report(**options)
     if name == "hook":
         from gitckpt.cli.hook import hook
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from importlib.resources import files
 from tempfile import mkstemp
 
+from gitckpt import views
 from gitckpt.cli import render
 from gitckpt.cli.log import losses
 from gitckpt.cli.progress import Progress
@@ -88,12 +88,14 @@ def _contents_of(reader: Reader, session: Session) -> Contents:
 
 def _parts() -> tuple[str, str, str]:
     """Template, style and script, as the package holds them."""
-    room = files("gitckpt.views").joinpath("report_page")
-    template, style, script = (
-        "\n".join(room.joinpath(name).read_text(encoding="utf-8") for name in names)
-        for names in ((TEMPLATE,), STYLES, SCRIPTS)
-    )
+    template, style, script = ("\n".join(map(_part, names)) for names in ((TEMPLATE,), STYLES, SCRIPTS))
     return template, style, script
+
+
+def _part(name: str) -> str:
+    # `importlib.resources` would find it too, and cost more to import than all else that is read here
+    with open(os.path.join(os.path.dirname(views.__file__), "report_page", name), encoding="utf-8") as file:
+        return file.read()
 
 
 def _refuse_to_overwrite(path: bytes) -> None:

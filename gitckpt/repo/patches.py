@@ -51,7 +51,7 @@ def patches(git: Git, pairs: Sequence[tuple[str, str]]) -> dict[str, list[Patch]
     """By commit, what it changed against its parent, given as (commit, parent): a patch for each file, in git's order
     of paths; a file that became a link, or the other way round, has two, its end and its beginning.
 
-    Raises Damaged where a commit cannot be read.
+    Raises Damaged where what a commit changed cannot be read.
     """
     found: dict[str, list[Patch]] = {commit: [] for commit, _ in pairs}
     if not pairs:
@@ -78,15 +78,16 @@ def _read(lines: Iterable[bytes], found: dict[str, list[Patch]]) -> None:
     """Take patches up line by line. Inside a patch every line of content has a sign before it, so that neither a name
     of a commit nor the beginning of the next file can be content."""
     files: list[Patch] | None = None
-    patch, in_hunks, kept = Patch(), False, 0
+    patch: Patch | None = None
+    in_hunks, kept = False, 0
     for line in lines:
-        if line.startswith(b"diff --git "):
-            if files is None:
-                raise unknown_form("diff-tree -p")
+        if line.startswith(b"diff --git ") and files is not None:
             patch, in_hunks = Patch(), False
             files.append(patch)
         elif _is_commit(line):
-            files = found.get(line.decode())
+            files, patch = found.get(line.decode()), None
+        elif patch is None:
+            raise unknown_form("diff-tree -p")
         elif in_hunks or line.startswith(b"@@ "):
             in_hunks = True
             patch.take(line, keep=kept < MOST_BYTES)

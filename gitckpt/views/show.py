@@ -96,6 +96,8 @@ def _entries(document: Mapping[str, Any], names: Sequence[str]) -> list[Entry]:
 
 def value_lines(value: Any) -> list[str]:
     """Plain data as lines for a person, escaped: a list with a dash before each entry, a mapping as `key: value`."""
+    if isinstance(value, str) and value.isprintable():
+        return [value]
     if isinstance(value, dict) and set(value) == {"b64"}:
         return [path_text(value)]
     if isinstance(value, dict):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 
 from gitckpt.trajectory.session import line_number
 from gitckpt.views.row import own_events
+from gitckpt.views.text import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
         deleted: int
         left_out: int
         is_binary: bool
+
+
+#: A name that can stand in a link as it is. Others are somebody's forgeries, and go by their commit.
+_PLAIN = re.compile(r"[\w.-]{1,64}")
 
 
 class Contents:
@@ -93,7 +99,7 @@ class Contents:
         found: dict[str, str] = {}
         for event in sorted(self.events, key=lambda event: (event.commit in self.on_active, event.seq)):
             for name in (event.id, *_other_names(event)):
-                if name:
+                if name and _PLAIN.fullmatch(name):
                     found[name.lower()] = event.commit
         return found
 
@@ -111,7 +117,7 @@ class Contents:
     def link(self, commit: str) -> dict[str, str] | None:
         """`{"name", "anchor"}` of an event of the session; None for any other commit."""
         event = self.session.event(commit)
-        return {"name": event.id or event.kind, "anchor": self.anchors[commit]} if event else None
+        return {"name": escape(event.id or event.kind), "anchor": self.anchors[commit]} if event else None
 
 
 def _other_names(event: Event) -> list[str]:

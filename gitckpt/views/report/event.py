@@ -48,7 +48,7 @@ def _header(event: Event, contents: Contents) -> dict[str, Any]:
     return {
         "kind": escape(event.kind),
         "name": escape(event.id or event.kind),
-        "written": escape(event.written) if event.written not in ("", event.id) else "",
+        "written": escape(event.written) if event.written not in ("", event.id, (event.id or "")[1:]) else "",
         "anchor": contents.anchors[event.commit],
         "commit": event.commit[:12],
         "line": escape(event.line),
@@ -86,6 +86,7 @@ def _sections(event: Event, contents: Contents, states: States) -> Iterator[Sect
         yield {"title": "state", "form": "pairs", "rows": pairs(fields["state_ref"], before.get("state_ref"))}
     yield from _other_fields(fields)
     yield from _consequences(event)
+    yield from _moved(event, contents)
     yield from _warnings(event, contents)
 
 
@@ -126,8 +127,14 @@ def _consequences(event: Event) -> Iterator[Section]:
     for name, value in event.document.items():
         if value and name not in _UNSHOWN:
             yield _lines(name.replace("_", " "), _record_lines(value))
-    if event.git:
-        head, branch = event.git.get("head"), event.git.get("branch")
+
+
+def _moved(event: Event, contents: Contents) -> Iterator[Section]:
+    """Where HEAD is, at the first event and wherever that has changed."""
+    before = contents.session.parent(event)
+    places = [(e.git.get("head"), e.git.get("branch")) for e in (event, before) if e is not None and is_readable(e)]
+    if event.git and places[:1] != places[1:]:
+        head, branch = places[0]
         yield _lines(
             "git", value_lines(f"{branch or 'detached HEAD'} at {str(head)[:12]}" if head else "no commit yet")
         )

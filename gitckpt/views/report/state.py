@@ -34,6 +34,7 @@ class States:
             self._take(event)
         changed = (path for event in contents.events for _, path, _ in contents.files.get(event.commit, ()))
         self._paths = Paths({path for path in changed if isinstance(path, bytes)})
+        self._named: dict[str, set[bytes]] = {}
 
     def _take(self, event: Event) -> None:
         before, since = self._in_force.get(event.parent, {}), self._since.get(event.parent, {})
@@ -59,8 +60,7 @@ class States:
 
     def _fact(self, event: Event, fact: Fact, since: Event) -> dict[str, Any]:
         link, text, source = self._contents.link, *fact
-        paths = {path for word in words_of(source) for path in self._paths.meant(word)}
-        changes = [e for path in paths if (e := self._contents.changed_between(path, since, event))]
+        changes = [e for path in self._paths_in(source) if (e := self._contents.changed_between(path, since, event))]
         stale = min(changes, key=lambda e: e.seq, default=None)
         return {
             "text": escape(text, multiline=True),
@@ -68,6 +68,11 @@ class States:
             "since": link(since.commit),
             "stale": link(stale.commit) if stale else None,
         }
+
+    def _paths_in(self, source: str) -> set[bytes]:
+        if source not in self._named:
+            self._named[source] = {path for word in words_of(source) for path in self._paths.meant(word)}
+        return self._named[source]
 
 
 def facts_of(value: Any) -> list[Fact]:

@@ -8,6 +8,7 @@ let selected = null;
 const select = (step, { quiet = false } = {}) => {
   for (const element of selected ? [selected.entry, selected.card] : []) element.removeAttribute("aria-current");
   selected = step;
+  draw(step);
   for (const element of [step.entry, step.card]) element.setAttribute("aria-current", "true");
   step.entry.scrollIntoView({ block: "nearest" });
   if (quiet) return;
@@ -22,7 +23,7 @@ const named = (name) => {
   const wanted = record.sessions.filter((one) => !session || one.session === session).reverse();
   for (const one of wanted) {
     const key = id.toLowerCase();
-    const anchor = one.names[key] || one.names[`c${key}`];
+    const anchor = [key, `c${key}`].filter((own) => Object.hasOwn(one.names, own)).map((own) => one.names[own])[0];
     const found = steps.find((step) => step.session === one && step.events.some((event) =>
       event.anchor === (anchor || id) || (key.length > 3 && event.commit.startsWith(key.slice(0, 12)))));
     if (found) return found;
@@ -107,7 +108,7 @@ const isTyped = (target) => target.closest("input, summary, button, a, .diff") !
 const pressed = (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   if (event.target === field) return pressedInSearch(event);
-  if (!KEYS[event.key] || (event.key === "Enter" && isTyped(event.target))) return;
+  if (!Object.hasOwn(KEYS, event.key) || (event.key === "Enter" && isTyped(event.target))) return;
   event.preventDefault();
   KEYS[event.key][1]();
 };
@@ -121,12 +122,21 @@ const pressedInSearch = (event) => {
   if (event.key === "Enter" && first) select(first);
 };
 
+// The first steps at once, the others little by little, so that nobody waits for what he does not see.
+const AT_ONCE = 30;
+
+const drawOn = (from) => {
+  steps.slice(from, from + AT_ONCE).forEach(draw);
+  if (from + AT_ONCE < steps.length) setTimeout(drawOn, 0, from + AT_ONCE);
+  else root.dataset.complete = "yes";
+};
+
 const begin = () => {
   for (const session of record.sessions) {
     document.getElementById("timeline").append(timeline(session));
     document.getElementById("steps").append(overview(session));
     for (const step of steps.filter((one) => one.session === session)) {
-      step.card = stepCard(step);
+      step.card = emptyCard(step);
       step.entry.addEventListener("click", (event) => {
         if (event.ctrlKey || event.metaKey || event.shiftKey) return;
         event.preventDefault();
@@ -146,6 +156,8 @@ const begin = () => {
   document.getElementById("help-button").addEventListener("click", () => help.showModal());
   document.addEventListener("keydown", pressed);
   window.addEventListener("hashchange", follow);
+  window.addEventListener("beforeprint", () => steps.forEach(draw));
+  drawOn(0);
   follow();
   root.dataset.ready = "yes";
 };

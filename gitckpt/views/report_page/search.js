@@ -40,7 +40,9 @@ const highlight = (words) => {
   if (!words.length) return;
   const ranges = [];
   for (const step of steps) {
-    if (!step.hidden && ranges.length < MOST_HIGHLIGHTED) ranges.push(...rangesIn(step.card, words));
+    if (step.hidden || ranges.length >= MOST_HIGHLIGHTED) continue;
+    draw(step);
+    ranges.push(...rangesIn(step.card, words));
   }
   CSS.highlights.set("found", new Highlight(...ranges.slice(0, MOST_HIGHLIGHTED)));
 };

@@ -56,29 +56,28 @@ const head = (session, event) =>
       " · ", h("code", {}, event.commit)),
   );
 
-const stepCard = (step) => {
-  const { session, events } = step;
-  if (events[0].kind === "auto") return autoCard(session, events);
-  const [event] = events;
-  const parts = event.sections.flatMap((part) => section(part, session));
-  return h(
-    "article",
-    { class: `step ${event.kind}${event.active ? "" : " aside"}`, tabindex: "-1" },
-    head(session, event),
-    parts.length ? h("dl", {}, parts) : h("p", { class: "words", dir: "auto" }, event.said),
-    files(event),
-  );
+const emptyCard = ({ events: [event] }) =>
+  h("article", { class: `step ${event.kind}${event.active ? "" : " aside"}`, tabindex: "-1" });
+
+// A step is drawn when it is looked at, or when there is time.
+const draw = (step) => {
+  if (step.isDrawn) return;
+  step.isDrawn = true;
+  step.card.append(...(step.events[0].kind === "auto" ? autos(step) : words(step)).filter(Boolean));
 };
 
-const autoCard = (session, events) =>
-  h(
-    "article",
-    { class: `step auto${events[0].active ? "" : " aside"}`, tabindex: "-1" },
-    h("header", {}, h("h2", {}, count(events.length, "automatic checkpoint")), h("span", { class: "about" }, events[0].line)),
-    events.map((event) => h("div", { class: "one" },
-      h("p", {}, stamp(event.at), " ", event.said, " ", h("code", {}, event.commit)),
-      warnings(session, event), files(event))),
-  );
+const words = ({ session, events: [event] }) => {
+  const parts = event.sections.flatMap((part) => section(part, session));
+  const said = parts.length ? h("dl", {}, parts) : h("p", { class: "words", dir: "auto" }, event.said);
+  return [head(session, event), said, files(event)];
+};
+
+const autos = ({ session, events }) => [
+  h("header", {}, h("h2", {}, count(events.length, "automatic checkpoint")), h("span", { class: "about" }, events[0].line)),
+  ...events.map((event) => h("div", { class: "one" },
+    h("p", {}, stamp(event.at), " ", event.said, " ", h("code", {}, event.commit)),
+    warnings(session, event), files(event))),
+];
 
 const warnings = (session, event) => {
   const parts = event.sections.filter((part) => part.tone === "warning");

@@ -57,7 +57,8 @@ const SHAPES = {
 const mark = (row, x, y) => {
   const event = row.events[0];
   if (!event) return svg("circle", { class: "mark here", cx: x, cy: y, r: 5 });
-  const shape = (SHAPES[event.kind] || SHAPES.checkpoint)(x, y);
+  const kind = Object.hasOwn(SHAPES, event.kind) ? event.kind : "checkpoint";
+  const shape = SHAPES[kind](x, y);
   shape.setAttribute("class", `mark ${event.kind} ${event.phase}`);
   return shape;
 };
