@@ -102,6 +102,7 @@ def test_what_is_missing_is_damage(project: Project) -> None:
     with pytest.raises(Damaged):
         changed(project, (pair[0], "2" * 40))
     blob = project.git("rev-parse", "HEAD:one.txt")
+    project.write("one.txt", "git looks there too, where it can\n")
     (project.root / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
     with pytest.raises(Damaged):
         changed(project, pair)
