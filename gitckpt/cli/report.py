@@ -45,13 +45,18 @@ def report(*, output: str | None = None, session: str | None = None, all: bool =
     path = _default(reader) if output is None else os.fsencode(output)
     if output != "-":
         _refuse_to_overwrite(path)
-    page = report_page(_contents(reader, sessions), *_parts()).encode("utf-8", "backslashreplace")
+    page = page_of(reader, sessions)
     if output == "-":
         render.raw(page)
     else:
         _write(path, page)
         render.out([render.shown(f"{os.fsdecode(os.path.realpath(path))}: open it in a browser")])
     return _told(losses(reader, sessions))
+
+
+def page_of(reader: Reader, sessions: list[Session]) -> bytes:
+    """The page of these sessions. Raises Damaged where something of them cannot be read."""
+    return report_page(_contents(reader, sessions), *_parts()).encode("utf-8", "backslashreplace")
 
 
 def _default(reader: Reader) -> bytes:

@@ -105,14 +105,13 @@ class Contents:
 
     @cached_property
     def anchors(self) -> dict[str, str]:
-        """Commit to the name that a link to it has on the page: its id where that means it, else the start of its
-        commit."""
+        """Commit to the name that a link to it has on the page: its id (or `start`, `final`, `end`) where that means
+        it, else the start of its commit."""
         return {event.commit: self._anchor(event) for event in self.session.events}
 
     def _anchor(self, event: Event) -> str:
-        if event.id and self.names.get(event.id.lower()) == event.commit:
-            return event.id
-        return event.commit[:12]
+        name = event.id or event.kind
+        return name if self.names.get(name.lower()) == event.commit else event.commit[:12]
 
     def link(self, commit: str) -> dict[str, str] | None:
         """`{"name", "anchor"}` of an event of the session; None for any other commit."""
