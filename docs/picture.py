@@ -1,4 +1,6 @@
-"""Makes docs/demo.svg: what a terminal shows of the demo's repository. Run it when the output changes.
+"""Makes docs/demo.svg: what a terminal shows of the demo's repository, and docs/report-light.png and -dark.png: what a
+browser shows of its report. Run it when the output changes. A browser is Chromium with playwright (the extra
+`browser`).
 
 python docs/picture.py
 """
@@ -9,11 +11,14 @@ import io
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import Literal
 
+from playwright.sync_api import Browser, sync_playwright
 from rich.console import Console
 from rich.text import Text
 
@@ -53,13 +58,37 @@ def _without_places(output: str, room: str) -> str:
     return interpreter.sub("python", output.replace(room, "/tmp")).replace(os.path.dirname(agent.__file__) + os.sep, "")
 
 
+def picture_report(browser: Browser, page: Path, scheme: Literal["light", "dark"], hash: str, keys: str = "") -> None:
+    """Write what a browser shows of a report at a step, after these keys."""
+    screen = {"width": 1280, "height": 860}
+    shown = browser.new_page(viewport=screen, color_scheme=scheme, timezone_id="UTC")
+    shown.goto(page.as_uri() + hash)
+    shown.wait_for_selector("html[data-complete]", state="attached")
+    for key in keys.split():
+        shown.keyboard.press(key)
+    shown.screenshot(path=Path(__file__).with_name(f"report-{scheme}.png"))
+
+
+def picture_reports(program: str, where: str, room: str) -> None:
+    """Write the report of the demo's session, and its pictures."""
+    page = Path(room) / "report.html"
+    subprocess.run([program, "report", "-o", str(page)], cwd=where, check=True, stdout=subprocess.DEVNULL)
+    page.write_text(_without_places(page.read_text(), room))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"))
+        picture_report(browser, page, "light", "")
+        picture_report(browser, page, "dark", "#R1", "Enter")
+        browser.close()
+
+
 def main() -> None:
-    """Run the demo, then the commands, and write the picture."""
+    """Run the demo, then the commands, and write the pictures."""
     program = str(Path(sys.executable).with_name("gitckpt"))
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True)
     with tempfile.TemporaryDirectory(prefix="gitckpt-picture-") as room:
         where = os.path.join(room, "project")
         subprocess.run([program, "demo", where, "--lang", "en"], check=True, stdout=subprocess.DEVNULL)
+        picture_reports(program, where, room)
         for command in COMMANDS:
             output = on_a_terminal([program, *command.split()[1:]], where)
             console.print(Text.from_ansi(f"\x1b[1m$ {command}\x1b[0m\n" + _without_places(output, room)))

@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: Files of one event of which the page holds the lines; the others are named.
 MOST_FILES = 200
 
+#: Notes that say no more than the status letter does.
+_ORDINARY = (b"new file mode 100644", b"deleted file mode 100644")
+
 #: Bytes of a line that are shown.
 LONGEST_LINE = 2000
 
@@ -41,7 +44,7 @@ def _row(event: Event, change: Change, patches: Sequence[Patch], *, is_held: boo
     status, path, _ = change
     left_out = sum(patch.left_out + (0 if is_held else len(patch.lines)) for patch in patches)
     lines = [line for patch in patches for line in patch.lines] if is_held else []
-    notes = [note for patch in patches for note in patch.notes]
+    notes = [note for patch in patches for note in patch.notes if note not in _ORDINARY]
     notes += [b"a binary file"] if any(patch.is_binary for patch in patches) else []
     is_cut = any(len(line) > LONGEST_LINE for line in lines)
     return {

@@ -160,6 +160,7 @@ const begin = () => {
   drawOn(0);
   follow();
   root.dataset.ready = "yes";
+  performance.mark("ready");
 };
 
 begin();
