@@ -12,7 +12,7 @@ from gitckpt.cli.progress import Progress
 from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
 from gitckpt.repo.claims import checked_claims
 from gitckpt.repo.patches import patches
-from gitckpt.repo.private import directory
+from gitckpt.repo.private import clear, directory, is_plain_file
 from gitckpt.repo.reader import Reader
 from gitckpt.views.report.contents import Contents
 from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
@@ -43,7 +43,7 @@ def report(*, output: str | None = None, session: str | None = None, all: bool =
     reader = Reader()
     sessions = _sessions(reader, session, everything=all)
     path = _default(reader) if output is None else os.fsencode(output)
-    if output != "-":
+    if output not in (None, "-"):
         _refuse_to_overwrite(path)
     page = page_of(reader, sessions)
     if output == "-":
@@ -60,8 +60,12 @@ def page_of(reader: Reader, sessions: list[Session]) -> bytes:
 
 
 def _default(reader: Reader) -> bytes:
+    """The place of ours, with nothing in it that is no file: it would be followed, or waited for."""
     directory(reader.repository.private_dir)
-    return os.path.join(reader.repository.private_dir, DEFAULT)
+    path = os.path.join(reader.repository.private_dir, DEFAULT)
+    if not is_plain_file(path):
+        clear(path)
+    return path
 
 
 def _sessions(reader: Reader, id: str | None, *, everything: bool) -> list[Session]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,17 @@ def test_the_page_goes_where_it_changes_no_status(recorded: Place) -> None:
     assert (recorded.bytes(), recorded.users(), recorded.git("for-each-ref"), recorded.git("count-objects")) == before
     assert names(page.read_bytes()) == [["start", "C1", "C2", "C3"]]
     assert recorded.ok("report").out == f"{page}: open it in a browser\n"
+
+
+def test_what_stands_in_its_place_in_the_git_directory_is_no_matter(recorded: Place, tmp_path: Path) -> None:
+    page = recorded.path / ".git" / "gitckpt" / "report.html"
+    os.mkfifo(page)
+    recorded.ok("report")
+    page.unlink()
+    (tmp_path / "elsewhere").write_text("mine")
+    page.symlink_to(tmp_path / "elsewhere")
+    recorded.ok("report")
+    assert (page.is_symlink(), (tmp_path / "elsewhere").read_text()) == (False, "mine")
 
 
 def test_the_page_holds_what_each_step_changed(recorded: Place) -> None:

@@ -295,6 +295,17 @@ def test_the_changes_stand_apart_and_their_events_know_where() -> None:
     assert events[2]["files"][0]["command"] == f"gitckpt diff {'0002' * 3} {'0003' * 3} -- 'it'\"'\"'s'"
 
 
+def test_of_very_many_files_the_page_has_a_part() -> None:
+    story = Story()
+    story.add("checkpoint", "C1")
+    story.add("checkpoint", "C2", files={f"f{n}": Patched(b"@@ -1 +1 @@", b"+x") for n in range(1200)})
+    row = story.row("C2")
+    assert (len(row["files"]), row["more_files"]) == (1000, 200)
+    assert row["stat"] == f"gitckpt diff --stat {'0001' * 3} {'0002' * 3}"
+    assert [sum(bool(file["lines"]) for file in row["files"]), row["files"][200]["left_out"]] == [200, 2]
+    assert story.document["overview"]["counts"][-1] == "1,200 files changed"
+
+
 HOSTILE = (
     "</script><script>alert(1)</script>", "<!-- <script>", "<img src=x onerror=alert(1)>", "\u2028\u2029 \u202e gnp.exe",
     "\ud800", "'\"><b>&amp;", "]]>", "\0\x1b[2J", "__proto__", "${alert(1)} $record $script",

@@ -31,16 +31,23 @@ _UNSHOWN = (
     "source", "heard", "sources", "fields", "git", "coverage", "opens", "answers_to", "unterminated", "late", "modes",
 )  # fmt: skip
 
+#: Files of one event that the page names.
+MOST_FILES = 1000
+
 #: Paths that a section names; how many more there are stands behind them.
 MOST_PATHS = 30
 
 
 def event_row(event: Event, contents: Contents, states: States) -> dict[str, Any]:
-    """All that the page tells of an event; `lines` of its files are apart, see `gitckpt.views.report.page`."""
+    """All that the page tells of an event; `lines` of its files are apart, see `gitckpt.views.report.page`. Of files
+    that are not there, `more_files` is the number and `stat` the command that lists them."""
+    changes = contents.files.get(event.commit, ())
     return {
         **_header(event, contents),
         "sections": _sections_or_fault(event, contents, states),
-        "files": file_rows(event, contents.files.get(event.commit, ()), contents.patches.get(event.commit, ())),
+        "files": file_rows(event, changes[:MOST_FILES], contents.patches.get(event.commit, ())),
+        "more_files": max(len(changes) - MOST_FILES, 0),
+        "stat": f"gitckpt diff --stat {event.parent[:12]} {event.commit[:12]}" if len(changes) > MOST_FILES else "",
     }
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitckpt.views.report.contents import Patch
 
 #: Files of one event of which the page holds the lines; the others are named.
-MOST_FILES = 200
+MOST_WITH_LINES = 200
 
 #: Notes that say no more than the status letter does.
 _ORDINARY = (b"new file mode 100644", b"deleted file mode 100644")
@@ -30,7 +30,7 @@ def file_rows(event: Event, changes: Sequence[Change], patches: Sequence[Patch])
     """`{"status", "path", "added", "deleted", "notes", "left_out", "command", "lines"}` for each file: `lines` is the
     text of its hunks, `left_out` the number of lines that are not in it, `command` what shows them all."""
     pairs = enumerate(zip(changes, _joined(changes, patches), strict=True))
-    return [_row(event, change, own, is_held=place < MOST_FILES) for place, (change, own) in pairs]
+    return [_row(event, change, own, is_held=place < MOST_WITH_LINES) for place, (change, own) in pairs]
 
 
 def _joined(changes: Sequence[Change], patches: Sequence[Patch]) -> Iterator[list[Patch]]:

@@ -34,9 +34,12 @@ const files = (event) => {
   return h(
     "div",
     { class: "files" },
-    h("h3", {}, `${count(event.files.length, "file")} changed `,
+    h("h3", {}, `${count(event.files.length + event.more_files, "file")} changed `,
       h("span", { class: "plus" }, `+${sum("added")}`), " ", h("span", { class: "minus" }, `−${sum("deleted")}`)),
     event.files.map((file, place) => drawnFile(event, file, place)),
+    event.more_files
+      ? h("p", { class: "left-out" }, `${count(event.more_files, "more file")} not on this page: `, h("code", {}, event.stat))
+      : null,
   );
 };
 
