@@ -11,9 +11,11 @@ from gitckpt.cli.log import losses
 from gitckpt.cli.progress import Progress
 from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
 from gitckpt.repo.claims import checked_claims
+from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.patches import patches
 from gitckpt.repo.private import clear, directory, is_plain_file
 from gitckpt.repo.reader import Reader
+from gitckpt.trajectory.events import is_readable
 from gitckpt.views.report.contents import Contents
 from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
 
@@ -92,7 +94,15 @@ def _contents_of(reader: Reader, session: Session) -> Contents:
     changed = reader.files(session.events, [session])
     pairs = [(event.commit, event.parent) for event in session.events if changed[event.commit]]
     claims = checked_claims(reader, session.events, [session], changed)
-    return Contents(session, changed, patches(reader.git, pairs), claims)
+    return Contents(session, changed, patches(reader.git, pairs), claims, _stale(reader, session))
+
+
+def _stale(reader: Reader, session: Session) -> list[tuple[str, str]]:
+    """The facts in force whose files have changed, for a session of this very work tree."""
+    newest = last_with_facts([event for event in session.on_line(session.active_line) if is_readable(event)])
+    if newest is None or newest.worktree != reader.repository.name:
+        return []
+    return [(fact["text"], fact["source"]) for fact in stale_facts(reader.repository, newest)]
 
 
 def _parts() -> tuple[str, str, str]:

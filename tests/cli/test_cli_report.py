@@ -57,6 +57,23 @@ def test_the_page_holds_what_each_step_changed(recorded: Place) -> None:
     assert [part["rows"] for part in c2["sections"] if part["title"] == "changed, not said"] == [["new2.txt"]]
 
 
+def test_a_fact_whose_file_has_changed_since_is_told_as_such(recorded: Place) -> None:
+    block = checkpoint("4", "step 4").replace(
+        "===END===", "facts: [{text: it is one line, source: a.txt:1}]\n===END==="
+    )
+    recorded.ok("record", "--session", "run", stdin=block)
+
+    def facts() -> list[Any]:
+        about = record_of(recorded.ok("report", "-o", "-").raw)["sessions"][0]["overview"]
+        return [
+            (row["text"], row.get("now")) for part in about["state"] if part["title"] == "facts" for row in part["rows"]
+        ]
+
+    assert facts() == [("it is one line", None)]
+    recorded.write("a.txt", "now\nit is two\n")
+    assert facts() == [("it is one line", True)]
+
+
 def test_one_session_or_all(recorded: Place) -> None:
     recorded.ok("record", "--session", "second", stdin=checkpoint("1", "step"))
     assert names(recorded.ok("report", "-o", "-").raw) == [["start", "C1"]]

@@ -11,7 +11,7 @@ from gitckpt.views.text import escape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Protocol
 
     from gitckpt.trajectory.claims import Claims
@@ -36,7 +36,8 @@ _PLAIN = re.compile(r"[\w.-]{1,64}")
 
 class Contents:
     """A session with what its events changed: by commit `files`, the `patches` of these files in the same order, and
-    what checkpoints say beside that, `claims`."""
+    what checkpoints say beside that, `claims`. `stale` are the facts, as text and source, whose files are other in the
+    work tree now than when they were given."""
 
     def __init__(
         self,
@@ -44,8 +45,10 @@ class Contents:
         files: Mapping[str, Sequence[Change]] | None = None,
         patches: Mapping[str, Sequence[Patch]] | None = None,
         claims: Mapping[str, Claims] | None = None,
+        stale: Collection[tuple[str, str]] = (),
     ) -> None:
         self.session, self.files, self.patches, self.claims = session, files or {}, patches or {}, claims or {}
+        self.stale = frozenset(stale)
 
     @cached_property
     def events(self) -> list[Event]:

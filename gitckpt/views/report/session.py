@@ -102,7 +102,7 @@ def _overview(contents: Contents, states: States) -> dict[str, Any]:
         "counts": list(_counts(contents)),
         "phases": list(_phases(contents)),
         "latest": contents.link(latest.commit) if latest else None,
-        "state": as_sections(states.at(latest), states.facts(latest)) if latest else [],
+        "state": as_sections(states.at(latest), states.facts_now(latest)) if latest else [],
         "retries": [_retry(event, contents) for event in events if event.kind == "retry" and is_readable(event)],
         "gaps": list(_gaps(contents)),
         "claims": list(_claims(contents)),

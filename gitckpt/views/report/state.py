@@ -53,6 +53,11 @@ class States:
         """The fields in force after an event."""
         return self._in_force.get(event.commit, {})
 
+    def facts_now(self, event: Event) -> list[dict[str, Any]]:
+        """The same, and `"now": True` for those whose files are other in the work tree now."""
+        rows = zip(self._since.get(event.commit, {}), self.facts(event), strict=True)
+        return [row | ({"now": True} if fact in self._contents.stale else {}) for fact, row in rows]
+
     def facts(self, event: Event) -> list[dict[str, Any]]:
         """The facts in force at an event: `{"text", "source", "since", "stale"}`; `since` is the checkpoint that gave
         it first, `stale` the first event since then that changed the file that its source names."""

@@ -20,6 +20,7 @@ const fact = (row, session) =>
     signed(row),
     h("span", { class: "source" }, row.source ? ` — ${row.source}` : " — no source"),
     row.since ? h("span", { class: "since" }, " since ", link(session, row.since)) : null,
+    row.now && !row.stale ? h("span", { class: "stale" }, " may be stale: changed in the work tree") : null,
     row.stale ? h("span", { class: "stale" }, " may be stale: changed in ", link(session, row.stale)) : null,
   );
 
