@@ -14,7 +14,7 @@ from gitckpt.repo.retire import Ref, current_sessions, drop, freed_by, private_d
 from gitckpt.trajectory.retention import interrupted, matching, needed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.session import Session
@@ -71,9 +71,10 @@ class Pruner:
         if unknown:
             raise UnknownId(f"no session {unknown[0]!r}", "gitckpt sessions --all lists them")
         everywhere = criteria.everywhere or bool(criteria.names)
-        candidates = [s for s in sessions if everywhere or (s.events and s.events[0].worktree == repository.name)]
+        fetched = journal.origins()
+        candidates = [s for s in sessions if everywhere or (s.worktree == repository.name and s.id not in fetched)]
         found = matching(candidates, keep_last=criteria.keep_last, before=criteria.before, names=criteria.names)
-        kept = self._staying({session.id for session in found}, sessions)
+        kept = self._staying({session.id for session in found}, sessions, fetched)
         for name in criteria.names:
             if name in kept:
                 raise Refused(
@@ -84,11 +85,11 @@ class Pruner:
         objects, size = freed_by(repository, ids)
         return Pruning(dropped, kept, refs_of(repository, ids), objects, size)
 
-    def _staying(self, asked: set[str], sessions: list[Session]) -> dict[str, str]:
-        """Sessions of those asked for that must stay, and why."""
+    def _staying(self, asked: set[str], sessions: list[Session], fetched: Collection[str]) -> dict[str, str]:
+        """Sessions of those asked for that must stay, and why. What was left half done elsewhere is no reason."""
         guarded = dict.fromkeys(current_sessions(self.tree.repository), "a work tree records on it")
         guarded |= {session.id: "it is being recorded" for session in sessions if self._is_live(session)}
-        guarded |= interrupted(sessions)
+        guarded |= interrupted(session for session in sessions if session.id not in fetched)
         kept = {id: why for id, why in guarded.items() if id in asked}
         staying = {session.id for session in sessions} - asked | kept.keys()
         return kept | {id: f"session {other} goes back to it" for id, other in needed(staying, sessions).items()}

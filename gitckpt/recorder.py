@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import time
 
 from gitckpt.account import Account
 from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
+from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.events import CLOSING_KINDS, Event
 from gitckpt.trajectory.naming import is_plain
@@ -166,11 +166,14 @@ class Recorder:
             from gitckpt.trajectory.sources import Sources
 
             journal, here = self.tree.journal, self.tree.repository.name
+            fetched = journal.origins()
             try:
                 events = journal.events(tip for lines in journal.lines().values() for tip in lines.values())
             except Damaged:
                 events = []
-            self._sources = Sources(event.source for event in events if event.worktree == here)
+            self._sources = Sources(
+                event.source for event in events if event.worktree == here and event.session not in fetched
+            )
         return self._sources
 
     def auto(self, subject: str, document: Mapping[str, Any]) -> Event | None:
@@ -255,8 +258,13 @@ class Recorder:
         if not self.tree.journal.lines(name):
             return None
         session = self._reload(name)
-        if session.events and session.events[0].worktree != self.tree.repository.name:
+        if session.events and session.worktree != self.tree.repository.name:
             raise Refused(f"session {name!r} belongs to another work tree", "choose another name")
+        if origin := self.tree.journal.origins().get(name):
+            raise Refused(
+                f"session {name!r} was fetched from {origin}, and is only read here",
+                f"gitckpt rollback {name}/last goes on from it in a session of your own",
+            )
         self.tree.writer.set_current(session.id, session.active_line)
         return session
 
@@ -310,15 +318,6 @@ def _state(snapshot: Snapshot) -> tuple[object, ...]:
         snapshot.tree, snapshot.missing, snapshot.modes, snapshot.empty, snapshot.head.commit, snapshot.head.branch,
         staging and (staging.tree, staging.unmerged, staging.intended),
     )  # fmt: skip
-
-
-def new_session_id() -> str:
-    """An id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
-    import secrets
-    import string
-
-    alphabet = string.ascii_lowercase + string.digits
-    return time.strftime("%Y%m%d-%H%M%S-", time.gmtime()) + "".join(secrets.choice(alphabet) for _ in range(4))
 
 
 def agent_record(command: Sequence[str]) -> dict[str, Any]:

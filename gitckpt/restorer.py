@@ -18,6 +18,7 @@ from gitckpt.repo import branch as branches
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
 from gitckpt.repo.directories import leads_through_link
+from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.recorded import recorded_empty, recorded_git, recorded_umask
 from gitckpt.repo.repository import line_ref
 from gitckpt.repo.trees import changes, entries
@@ -137,11 +138,10 @@ class Restorer(Planner):
     def _record_safety(self, prepared: Prepared, recorder: Recorder | None, retry: Event | None) -> tuple[Event, str]:
         """Put the present state and the intent on record, on the line where work stands."""
         wish = prepared.wish
-        target_session = self._session_of(wish.target.session)
+        here, target_session = self._sessions(prepared, recorder)
         why = "retry" if retry else wish.operation if wish.operation in ("undo", "redo") else "rollback"
         line = next_line(target_session, why)
         opens = {"session": target_session.id, "line": line, "at": wish.target.commit}
-        here = self._here(recorder) or target_session
         event = retry or Event(
             kind="rollback", session=here.id, line=self._here_line(here), seq=0, at="", subject=_subject(prepared),
             document={},
@@ -196,6 +196,26 @@ class Restorer(Planner):
         if wish.wanted_head and wish.wanted_head.get("branch"):
             tips[wish.wanted_head["branch"]] = prepared.branch_tip
         return tips
+
+    def _sessions(self, prepared: Prepared, recorder: Recorder | None) -> tuple[Session, Session]:
+        """The session where work stands, and that in which a line is opened at the target: the target's own, but
+        nothing is written into one that was fetched."""
+        here, target = self._here(recorder), prepared.wish.target.session
+        if target in self.tree.journal.origins():
+            here = here or self._opened(prepared)
+            return here, here
+        home = self._session_of(target)
+        return here or home, home
+
+    def _opened(self, prepared: Prepared) -> Session:
+        """A new session, for there is none of this work tree's own."""
+        session = Session(new_session_id(), (), {})
+        start = Event(kind="start", session=session.id, line=MAIN, seq=0, at="", subject="start", document={})
+        self.tree.draft(start, prepared.snapshot, {})
+        self.tree.publish(start, prepared.snapshot, {})
+        self.tree.writer.set_current(session.id, MAIN)
+        session.add(start)
+        return session
 
     def _session_of(self, id: str) -> Session:
         """The session with its lines alone: its events are not wanted here, and a long session has many."""

@@ -20,7 +20,8 @@ from gitckpt.injecting import HookedRun
 from gitckpt.listening import Listening
 from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.process.command import agent_environment
-from gitckpt.recorder import Recorder, agent_record, new_session_id
+from gitckpt.recorder import Recorder, agent_record
+from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.repository import discover
 from gitckpt.repo.started import note_started
 from gitckpt.repo.worktree import WorkTree

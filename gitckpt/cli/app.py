@@ -17,6 +17,7 @@ from gitckpt.cli import (
     protocol_commands,
     prune_command,
     record_commands,
+    remote_commands,
     render,
     use_commands,
 )
@@ -82,7 +83,7 @@ def bare(
 
 
 for part in (
-    record_commands, back_commands, look_commands, use_commands, protocol_commands, prune_command, health,
-    agent_commands, eval_command,
+    record_commands, back_commands, look_commands, use_commands, protocol_commands, remote_commands, prune_command,
+    health, agent_commands, eval_command,
 ):  # fmt: skip
     part.add_to(app)

@@ -31,6 +31,13 @@ def sessions(incomplete: str) -> list[Offer]:
     return _offered(lambda reader: [(session.id, "") for session in reversed(reader.sessions())], incomplete)
 
 
+def remotes(incomplete: str) -> list[Offer]:
+    """The names of the repository's remotes."""
+    from gitckpt.repo.remote import remotes as known
+
+    return _offered(lambda reader: [(name, "") for name in known(reader.repository)], incomplete)
+
+
 def _offered(find: Callable[[Reader], list[Offer]], incomplete: str) -> list[Offer]:
     from gitckpt.repo.reader import Reader
 

@@ -50,10 +50,10 @@ def resume(
         _refuse_a_living_one(session)
     if not command and agent.get("run"):
         return _run_again(agent, session, events, own=own, task=task, say=say, quiet=quiet)
-    template = command or _recorded_command(agent, events[0].session)
+    template = command or _recorded_command(agent, session.id)
     if not command and not own:
-        _ask_about(template, events[0].session)
-    _record_what_is_left(events, say, died=session.unended is not None)
+        _ask_about(template, session.id)
+    _record_what_is_left(session, events, say)
     context = build_context(Reader().entries())
     task = task if task is not None else str(agent.get("task") or "")
     language: Language = agent["language"] if agent.get("language") in ("zh", "en") else default_language
@@ -66,7 +66,7 @@ def resume(
         say("the command has no {prompt}, so the agent is not told what was done; `gitckpt prompt --resume` prints it")
     origin = {"task": task, "template": template, "language": language}
     return Wrapping(
-        filled, say, session=events[0].session, origin=origin, resumed=True, summarize=render.is_terminal(sys.stderr)
+        filled, say, session=session.id, origin=origin, resumed=True, summarize=render.is_terminal(sys.stderr)
     ).run()
 
 
@@ -80,7 +80,7 @@ def _run_again(
     setting = Setting.recorded(agent, str(agent.get("task") or "") if task is None else task, os.environ)
     if not own:
         _ask_about(_recorded_command(agent, session.id), session.id)
-    _record_what_is_left(events, say, died=session.unended is not None)
+    _record_what_is_left(session, events, say)
     return carry_on(setting, session=session.id, quiet=quiet)
 
 
@@ -138,27 +138,27 @@ def _is_gitckpt(pid: int) -> bool:
         return False
 
 
-def _record_what_is_left(events: list[Event], say: Say, *, died: bool) -> None:
+def _record_what_is_left(session: Session, events: list[Event], say: Say) -> None:
     """What has changed since the last event, which nobody has told of: an event of its own, and closed to what is
-    said next. `died` says that no end of the agent is on record."""
+    said next."""
     from gitckpt.recorder import Recorder
     from gitckpt.repo.repository import discover
     from gitckpt.repo.trees import changes
     from gitckpt.repo.worktree import WorkTree
 
-    last = _words(events[-1])
+    last, died = _words(events[-1]), session.unended is not None
     tree = WorkTree(discover(), say)
     try:
         with tree.lock:
             snapshot = tree.snapshotter.take()
             found = changes(tree.raw, events[-1].commit, snapshot.tree)
             if died:
-                say(f"session {events[0].session} has no end: the agent, or what ran it, died after {last}")
+                say(f"session {session.id} has no end: the agent, or what ran it, died after {last}")
             if not found:
                 return
             count = "1 path" if len(found) == 1 else f"{len(found)} paths"
             subject = f"{'left by a run that died' if died else f'changed since {last}'}: {count}"
-            recorder = Recorder(tree, name=events[0].session)
+            recorder = Recorder(tree, name=session.id)
             event = recorder.note("auto", subject, {"left": {"paths": len(found), "after": events[-1].ref}})
             say(f"{subject}; on record as {event.ref}")
             for change in found[:SHOWN]:

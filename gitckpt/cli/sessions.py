@@ -14,7 +14,8 @@ def sessions(*, json: bool = False, all: bool = False) -> int:
     reader = Reader()
     found = reader.sessions(everywhere=all)
     sizes = session_sizes(reader.git, found)
-    rows = [session_row(session, sizes.get(session.id)) for session in found]
+    origins = reader.journal.origins() if all else {}
+    rows = [session_row(session, sizes.get(session.id), origins.get(session.id)) for session in found]
     if json:
         render.json(sessions_document(rows))
     else:

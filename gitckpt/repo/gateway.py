@@ -15,7 +15,7 @@ from gitckpt.repo.answers import object_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 #: Seconds after which a git call counts as hung. Long: the first snapshot of a very large tree is one call.
 TIME_LIMIT = 3600.0
@@ -116,6 +116,8 @@ class Call:
         ok: Collection[int],
         keep: int = -1,
         stdout: int | None = None,
+        *,
+        setsid: bool = True,
     ) -> None:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
@@ -124,7 +126,7 @@ class Call:
         actions = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(given)]
         try:
             # a session of its own, so that Ctrl-C on the terminal does not end a call in the middle
-            self._pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsid=True, setsigdef=RESET_SIGNALS)
+            self._pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsid=setsid, setsigdef=RESET_SIGNALS)
         except OSError as error:
             self._abandon()
             raise _not_started(error, cwd) from error
@@ -147,7 +149,7 @@ class Call:
         Raises GitFailed if it failed, was killed, or ran over `limit` seconds.
         """
         try:
-            ended = _wait(self._pid, limit)
+            ended = self._has_ended(limit)
         except BaseException:
             self.kill()
             raise
@@ -159,6 +161,9 @@ class Call:
         if self.status not in self._ok:
             raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}")
         return output
+
+    def _has_ended(self, limit: float) -> bool:
+        return _wait(self._pid, limit)
 
     def hung(self, limit: float) -> GitFailed:
         """What is to be raised for a call that was stopped."""
@@ -226,7 +231,7 @@ class Git:
     """git with its surroundings fixed: `Git(cwd, variables, config)`.
 
     `variables` are the `GIT_*` variables that this view of the repository needs, `config` further `name=value`
-    settings."""
+    settings; `keep` names variables of the caller's that stay, and `pinned` are the settings that are always given."""
 
     def __init__(
         self,
@@ -234,11 +239,12 @@ class Git:
         variables: Mapping[str, bytes | str] | None = None,
         config: Collection[str] = (),
         keep: Collection[str] = (),
+        pinned: Collection[str] = PINNED,
     ) -> None:
         self.cwd = cwd
         self._env = pinned_environment(os.environ, keep)
         self._env.update({name: os.fsdecode(value) for name, value in (variables or {}).items()})
-        self._config = tuple(config)
+        self._config = (*pinned, *config)
         self._kept: Callable[[], int] | None = None
 
     def keep_open(self, descriptor: Callable[[], int]) -> None:
@@ -262,11 +268,14 @@ class Git:
         self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,), stdout: int | None = None
     ) -> Call:
         """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
-        argv: list[str | bytes] = ["git", "-C", self.cwd]
-        for setting in PINNED + self._config:
-            argv += ["-c", setting]
         keep = self._kept() if self._kept else -1
-        return Call(argv + list(arguments), self.cwd, self._env, data, ok, keep, stdout)
+        return Call(self._argv(arguments), self.cwd, self._env, data, ok, keep, stdout)
+
+    def _argv(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
+        argv: list[str | bytes] = ["git", "-C", self.cwd]
+        for setting in self._config:
+            argv += ["-c", setting]
+        return argv + list(arguments)
 
     def run(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> bytes:
         """What the call printed. Raises GitFailed unless its exit status is in `ok`."""

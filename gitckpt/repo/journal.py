@@ -72,8 +72,16 @@ class Journal:
 
     def lines(self, session: str | None = None) -> Lines:
         """Session → line → commit at its tip; of all sessions, or of one."""
-        prefix = f"{REFS}{session}/heads" if session else REFS
+        return self._refs(f"{REFS}{session}/heads" if session else REFS)[0]
+
+    def origins(self) -> dict[str, str]:
+        """The sessions that were fetched, and the remote that each came from. They are only read here."""
+        return self._refs(f"{REFS}*/from/**")[1]
+
+    def _refs(self, prefix: str) -> tuple[Lines, dict[str, str]]:
+        """The lines of all sessions, and where those were fetched from that were."""
         found: Lines = {}
+        origins: dict[str, str] = {}
         for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
             if not row:
                 continue
@@ -83,7 +91,9 @@ class Journal:
             parts = name.removeprefix(REFS).split("/")
             if len(parts) == 3 and parts[1] == "heads":
                 found.setdefault(parts[0], {})[parts[2]] = oid
-        return found
+            elif parts[1:2] == ["from"]:
+                origins[parts[0]] = "/".join(parts[2:])
+        return found, origins
 
     def tips(self, session: str) -> dict[str, Tip]:
         """Line → what is at its tip, in one call of git. Raises Damaged where a commit is missing."""
@@ -144,12 +154,13 @@ class Journal:
         return [name.removeprefix(PLACES) for name in rows if name]
 
     def operations(self) -> list[Event]:
-        """The rollbacks and retries of work trees of this one's name, here and elsewhere, in no order. Raises Damaged
-        where an event is missing."""
-        tips = sorted({tip for lines in self.lines().values() for tip in lines.values()})
+        """The rollbacks and retries of work trees of this one's name, here and elsewhere, in no order; not those of
+        fetched sessions. Raises Damaged where an event is missing."""
+        lines, origins = self._refs(REFS)
+        tips = sorted({tip for id, held in lines.items() if id not in origins for tip in held.values()})
         # git sorts out the rest: reading a long history here would cost more than the rollback does
         found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
-        return [event for event in found if event.worktree == self.repository.name]
+        return [e for e in found if e.worktree == self.repository.name and e.session not in origins]
 
     def heard(self, tips: Iterable[str]) -> str:
         """How far a client's record had been read at the newest event on these lines that says so; "" where none does.
@@ -175,13 +186,13 @@ class Journal:
         return Session(id, self.events(tips.values()), tips)
 
     def sessions(self, *, everywhere: bool = False) -> list[Session]:
-        """All sessions of this work tree, oldest first, or of all work trees."""
-        lines = self.lines()
+        """All sessions of this work tree, oldest first, or of all work trees and those that were fetched."""
+        lines, origins = self._refs(REFS)
         events: dict[str, Event] = {
             e.commit: e for e in self.events(t for tips in lines.values() for t in tips.values())
         }
         found = [_session(id, tips, events) for id, tips in lines.items()]
-        mine = [s for s in found if everywhere or _worktree(s) == self.repository.name]
+        mine = [s for s in found if everywhere or (s.worktree == self.repository.name and s.id not in origins)]
         return sorted(mine, key=lambda session: (session.events[0].at if session.events else "", session.id))
 
 
@@ -221,10 +232,6 @@ def _session(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> S
             own[event.commit] = event
             event = events.get(event.parent)
     return Session(id, own.values(), tips)
-
-
-def _worktree(session: Session) -> str | None:
-    return session.events[0].worktree if session.events else None
 
 
 def break_ref_locks(repository: Repository) -> None:

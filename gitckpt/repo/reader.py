@@ -64,7 +64,11 @@ class Reader:
         """The event that a name means. Raises UnknownId."""
         from gitckpt.trajectory.resolve import resolve
 
-        return resolve(name, self.sessions(everywhere=everywhere), self.journal.current())
+        sessions = self.sessions(everywhere=everywhere)
+        session = name.partition("/")[0] if "/" in name else ""
+        if session and all(known.id != session for known in sessions) and session in self.journal.origins():
+            sessions.append(self.session(session))  # one that was fetched is looked at where it is named
+        return resolve(name, sessions, self.journal.current())
 
     def line(self) -> list[Event]:
         """The events of the line being recorded, oldest first; [] where nothing is on record."""

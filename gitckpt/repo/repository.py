@@ -42,6 +42,11 @@ def tag_ref(session: str, id: str) -> str:
     return f"{REFS}{session}/tags/{id}"
 
 
+def origin_ref(session: str, remote: str) -> str:
+    """The mark on a session that was fetched: it was recorded elsewhere, and is only read here."""
+    return f"{REFS}{session}/from/{remote}"
+
+
 class Repository:
     """A repository seen from one work tree.
 

@@ -54,11 +54,12 @@ class Survey:
 
     def __init__(self, repository: Repository, session: str | None = None) -> None:
         self._repository, self._git, self._session = repository, repository.git, session
-        self._root = _name(root_content(repository.object_format), repository.object_format)
+        self._root = name_of_commit(root_content(repository.object_format), repository.object_format)
         self.commits: dict[str, Commit] = {}
         self.faults: dict[str, str] = {}
         self.strange: list[Finding] = []
         self._broken: list[str] = []
+        self._fetched: set[str] = set()
         self.record = self._read()
 
     # -- refs
@@ -69,7 +70,9 @@ class Survey:
         self._walk(tips)
         events = self._events(tips)
         unread = {event.commit: why for event in events.values() if (why := _why_unread(event))}
-        return Record(self._root, lines, tags, events, self.faults, unread, self._broken, self._current())
+        return Record(
+            self._root, lines, tags, events, self.faults, unread, self._broken, self._current(), self._fetched
+        )
 
     def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
         """Lines and tags by session; what else stands below our refs is told."""
@@ -79,7 +82,9 @@ class Survey:
             session, kind, *names = [*name.removeprefix(REFS).split("/")[:4], ""]
             if not self._is_asked_for(session):
                 continue
-            if symref or kind not in found or len(names) != 2:
+            if kind == "from" and names[0] and not symref:
+                self._fetched.add(session)
+            elif symref or kind not in found or len(names) != 2:
                 self.strange.append(_strange(name, f"points to {symref}" if symref else "is none of gitckpt's"))
             else:
                 found[kind].setdefault(session, {})[names[0]] = oid
@@ -150,7 +155,8 @@ class Survey:
         return events
 
 
-def _name(commit: bytes, object_format: str) -> str:
+def name_of_commit(commit: bytes, object_format: str) -> str:
+    """The object id of a commit with this content."""
     digest = hashlib.new(object_format, b"commit %d\0" % len(commit), usedforsecurity=False)
     digest.update(commit)
     return digest.hexdigest()

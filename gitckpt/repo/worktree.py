@@ -138,7 +138,7 @@ class WorkTree:
         """
         tips = self.tips(set(lines.values()))
         tip = lines.get(event.line, "")
-        event.seq = 1 + max((other.seq for other in tips.values()), default=0)
+        event.seq = 1 + max((other.seq for other in tips.values() if other.session == event.session), default=0)
         event.at = _now()
         event.worktree = self.repository.name
         document = event.document

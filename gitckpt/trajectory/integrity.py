@@ -212,8 +212,9 @@ def insane_current(record: Record) -> Iterator[Finding]:
 def interrupted_operations(record: Record) -> Iterator[Finding]:
     """No rollback was left half done."""
     opened = [(session, line) for session, lines in record.lines.items() for line in lines]
-    for worktree in sorted({event.worktree for event in record.ordered}):
-        events = sorted((e for e in record.readable() if e.worktree == worktree), key=lambda event: event.at)
+    recorded = [event for event in record.readable() if event.session not in record.fetched]
+    for worktree in sorted({event.worktree for event in recorded}):
+        events = sorted((e for e in recorded if e.worktree == worktree), key=lambda event: event.at)
         event = operations(events, opened).interrupted
         if event is not None:
             where = f" in work tree {worktree}" if worktree else ""

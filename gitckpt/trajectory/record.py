@@ -46,7 +46,8 @@ class Record:
     could be read, by commit; `faults` says of a commit that stands in a session's history why it is no event
     (`missing`, `damaged`, `no event of gitckpt`), and `unread` of an event why its document cannot be read.
     `broken` are refs whose file does not hold the name of an object. `current` is, by work tree, what is recorded on
-    there: a session and its line, or the name of a ref that is no line."""
+    there: a session and its line, or the name of a ref that is no line. `fetched` are the sessions that were recorded
+    elsewhere."""
 
     root: str
     lines: Mapping[str, Mapping[str, str]]
@@ -56,6 +57,7 @@ class Record:
     unread: Mapping[str, str] = field(default_factory=dict)
     broken: Collection[str] = ()
     current: Mapping[str, tuple[str, str] | str] = field(default_factory=dict)
+    fetched: Collection[str] = ()
 
     @cached_property
     def ordered(self) -> list[Event]:

@@ -32,7 +32,7 @@ def interrupted(sessions: Iterable[Session]) -> dict[str, str]:
     """Sessions, of all work trees, that an interrupted operation still needs, and why."""
     groups: dict[str, list[Session]] = {}
     for session in sessions:
-        groups.setdefault(session.events[0].worktree if session.events else "", []).append(session)
+        groups.setdefault(session.worktree or "", []).append(session)
     found = {}
     for group in groups.values():
         events = sorted((event for session in group for event in session.events), key=lambda event: event.at)

@@ -51,6 +51,12 @@ class Session:
         return max((event.seq for event in self.events), default=0)
 
     @property
+    def worktree(self) -> str | None:
+        """The work tree that it was recorded in, None where it has no event of its own. A line of it may run through
+        another session."""
+        return next((event.worktree for event in self.events if event.session in (self.id, "")), None)
+
+    @property
     def lost(self) -> int:
         """How many events are gone, as the numbers of the others tell; for a session of which all that there is was
         read."""

@@ -13,6 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from gitckpt.views.eval_schemas import EvalDocument
 from gitckpt.views.schema_base import Document, MissingPath, Path
 from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
+from gitckpt.views.transfer_schemas import FetchDocument, PushDocument
 
 
 class ChangedFile(Document):
@@ -207,6 +208,7 @@ class SessionDocument(Document):
     checkpoints: int
     lines: int
     size: int | None = Field(description="Bytes that dropping it would free; null where it was not measured.")
+    origin: str | None = Field(description="The remote that it was fetched from; null where it was recorded here.")
 
 
 class SessionsDocument(Document):
@@ -318,6 +320,8 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.findings/1": FindingsDocument,
     "gitckpt.sessions/1": SessionsDocument,
     "gitckpt.prune/1": PruneDocument,
+    "gitckpt.push/1": PushDocument,
+    "gitckpt.fetch/1": FetchDocument,
     "gitckpt.status/1": StatusDocument,
     "gitckpt.verify/1": VerifyDocument,
     "gitckpt.doctor/1": DoctorDocument,

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.session import Session
 
     class SessionRow(TypedDict):
-        """One session of a list; `size` is what dropping it would free, in bytes, or None where it was not measured."""
+        """One session of a list; `size` is what dropping it would free, in bytes, or None where it was not measured;
+        `origin` is the remote that it was fetched from, or None where it was recorded here."""
 
         id: str
         agent: str
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
         checkpoints: int
         lines: int
         size: int | None
+        origin: str | None
 
 
-_HEADINGS = ("SESSION", "FROM", "TO", "EVENTS", "CHECKPOINTS", "LINES", "SIZE", "AGENT")
+_HEADINGS = ("SESSION", "FROM", "TO", "EVENTS", "CHECKPOINTS", "LINES", "SIZE", "REMOTE", "AGENT")
 
 #: Columns whose numbers stand at the right.
 _RIGHT = ("EVENTS", "CHECKPOINTS", "LINES", "SIZE")
 
 
-def session_row(session: Session, size: int | None = None) -> SessionRow:
+def session_row(session: Session, size: int | None = None, origin: str | None = None) -> SessionRow:
     """What a list says of a session; reads only the headers of its events."""
     events = own_events(session)
     return {
@@ -45,6 +47,7 @@ def session_row(session: Session, size: int | None = None) -> SessionRow:
         "checkpoints": sum(event.kind == "checkpoint" for event in events),
         "lines": len(session.lines),
         "size": size,
+        "origin": origin,
     }
 
 
@@ -57,9 +60,10 @@ def sessions_lines(rows: Sequence[SessionRow], style: Style = PLAIN, columns: in
     """A table in the order given; the command of the agent is cut where the terminal ends."""
     if not rows:
         return ["No sessions here. `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand."]
-    table = [_HEADINGS, *(_cells(row, style) for row in rows)]
-    widths = [max(width(cells[index]) for cells in table) for index in range(len(_HEADINGS))]
-    lines = [_line(cells, widths, style, columns) for cells in table]
+    headings = _HEADINGS if any(row["origin"] for row in rows) else tuple(h for h in _HEADINGS if h != "REMOTE")
+    table = [headings, *((*_cells(row, style)[: len(headings) - 1], escape(row["agent"])) for row in rows)]
+    widths = [max(width(cells[index]) for cells in table) for index in range(len(headings))]
+    lines = [_line(cells, widths, headings, style, columns) for cells in table]
     return [style.bold(lines[0]), *lines[1:]]
 
 
@@ -67,17 +71,19 @@ def _cells(row: SessionRow, style: Style) -> tuple[str, ...]:
     measured = "" if row["size"] is None else byte_size(row["size"])
     until = "open" if row["open"] else _minute(row["last"])
     counts = (f"{row['events']:,}", f"{row['checkpoints']:,}", f"{row['lines']:,}", measured)
-    return (escape(row["id"]), _minute(row["first"]), until, *counts, escape(row["agent"]))
+    return (escape(row["id"]), _minute(row["first"]), until, *counts, escape(row["origin"] or ""))
 
 
 def _minute(at: str | None) -> str:
     return escape(at or "")[:16].replace("T", " ")
 
 
-def _line(cells: Sequence[str], widths: Sequence[int], style: Style, columns: int | None) -> str:
+def _line(
+    cells: Sequence[str], widths: Sequence[int], headings: Sequence[str], style: Style, columns: int | None
+) -> str:
     aligned = [
         " " * (column - width(cell)) + cell if heading in _RIGHT else pad(cell, column)
-        for cell, column, heading in zip(cells, widths, _HEADINGS, strict=True)
+        for cell, column, heading in zip(cells, widths, headings, strict=True)
     ]
     line = "  ".join(aligned).rstrip(" ")
     return line if columns is None else fit(line, columns, style.ellipsis)

@@ -1,0 +1,169 @@
+"""Sending sessions to a remote: compared with what it has, looked through for what is not meant for others, then moved
+all or none."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.arrived import ancestry
+from gitckpt.repo.leaks import Leak, leaks
+from gitckpt.repo.listed import sessions_in
+from gitckpt.repo.outgoing import Outgoing, outgoing
+from gitckpt.repo.repository import line_ref, tag_ref
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from gitckpt.repo.remote import Remote, Update
+    from gitckpt.repo.transport import Tell
+    from gitckpt.repo.worktree import WorkTree
+
+#: What a push shows of what bars it.
+SHOWN = 40
+
+
+class Barred(NamedTuple):
+    """A file that is not to be sent, or, where `path` is b"", the record of an event: the checkpoint or commit that has
+    it first, and why."""
+
+    path: bytes
+    where: str
+    reason: str
+
+    @property
+    def shown(self) -> str:
+        """What it is called."""
+        return os.fsdecode(self.path) if self.path else f"the record of {self.where}"
+
+
+@dataclass(slots=True)
+class Pushing:
+    """What a push would do at the remote. `lines` and `tags` are the refs that it would move there; `moved_tags` those
+    that stand elsewhere there, which a server may not let go. `sessions` are those with anything to send, `behind`
+    those of which the remote has more than this repository. `clashes` are lines that are different there; `barred` what
+    is not meant for others."""
+
+    remote: str
+    lines: list[Update] = field(default_factory=list)
+    tags: list[Update] = field(default_factory=list)
+    moved_tags: list[Update] = field(default_factory=list)
+    sessions: list[str] = field(default_factory=list)
+    behind: list[str] = field(default_factory=list)
+    clashes: list[str] = field(default_factory=list)
+    barred: list[Barred] = field(default_factory=list)
+    content: Outgoing = field(default_factory=Outgoing)
+
+    @property
+    def is_barred(self) -> bool:
+        """Whether it cannot be carried out as it is."""
+        return bool(self.clashes or self.barred)
+
+
+class Pusher:
+    """Pushes from one repository. `tell` hears how far the look through what is sent has come."""
+
+    def __init__(self, tree: WorkTree, remote: Remote, tell: Tell) -> None:
+        self.tree, self._remote, self._tell = tree, remote, tell
+        self._git, self._journal = tree.repository.git, tree.journal
+
+    def plan(self, names: Collection[str], *, allowed: Collection[bytes] = (), allows_all: bool = False) -> Pushing:
+        """What a push of these sessions would do. `allowed` are paths, with what is below them, and records (`run/C6`)
+        that may leave though they look as if they should not."""
+        refs = self._remote.refs()
+        there, _ = sessions_in(refs)
+        found = Pushing(self._remote.name)
+        for id in sorted(self._with_needed(names)):
+            self._compare(found, id, there.get(id, {}), refs)
+        tips = [tip for _, tip, _ in (*found.lines, *found.tags, *found.moved_tags)]
+        if tips:
+            partial = self.tree.settings.partial_clone
+            found.content = outgoing(self.tree.repository, tips, set(refs.values()), partial=partial)
+        if tips and not allows_all:
+            at = [tip for _, tip, _ in found.lines]
+            found.barred = self._named(found.content, leaks(self.tree, found.content, at, self._tell), allowed)
+        return found
+
+    def _with_needed(self, names: Collection[str]) -> set[str]:
+        """These sessions and those that lines of them run through: without those they would not be whole there."""
+        lines, found, waiting = self._journal.lines(), set[str](), list(names)
+        while waiting:
+            id = waiting.pop()
+            if id in lines and id not in found:
+                found.add(id)
+                waiting += {event.session for event in self._journal.events(lines[id].values())}
+        return found
+
+    def _compare(self, found: Pushing, id: str, there: Mapping[str, str], refs: Mapping[str, str]) -> None:
+        before = len(found.lines), len(found.tags), len(found.moved_tags)
+        for line, tip in self._journal.lines(id).get(id, {}).items():
+            held = there.get(line, "")
+            if held == tip:
+                continue
+            if not held or ancestry(self._git, [held], [tip]):
+                found.lines.append((line_ref(id, line), tip, held))
+            elif ancestry(self._git, [tip], [held]):
+                found.behind.append(id)
+            else:
+                found.clashes.append(f"{id}, line {line}")
+        for tag, commit in self._journal.tags(id).items():
+            name = tag_ref(id, tag)
+            held = refs.get(name, "")
+            if not held:
+                found.tags.append((name, commit, held))
+            elif held != commit and self._is_newer(commit, held):
+                found.moved_tags.append((name, commit, held))
+        if before != (len(found.lines), len(found.tags), len(found.moved_tags)):
+            found.sessions.append(id)
+
+    def _is_newer(self, commit: str, held: str) -> bool:
+        """Whether a checkpoint of ours is newer than the one that the remote has its tag on; not where we do not know
+        that one."""
+        if not self._git.succeeds("cat-file", "-e", held):
+            return False
+        seen = {event.commit: event.seq for event in self._journal.at([commit, held])}
+        return seen.get(commit, 0) > seen.get(held, 0)
+
+    def _named(self, content: Outgoing, found: Sequence[Leak], allowed: Collection[bytes]) -> list[Barred]:
+        """The leaks that are not allowed."""
+        barred = [leak for leak in found if not leak.path or not _is_allowed(leak.path, allowed)]
+        events = {e.commit: e for e in self._journal.at({leak.commit for leak in barred}.intersection(content.events))}
+        named = []
+        for leak in barred:
+            event = events.get(leak.commit)
+            where = event.ref if event else f"commit {leak.commit[:12]}"
+            if leak.path or os.fsencode(where) not in allowed:
+                named.append(Barred(leak.path, where, leak.reason))
+        return named
+
+    def carry_out(self, pushing: Pushing) -> str:
+        """Move the refs at the remote; why it did not move tags of the same id, or "". Raises Refused where anything
+        bars the way: then nothing was sent."""
+        _refuse(pushing)
+        self._remote.push([*pushing.lines, *pushing.tags])
+        try:
+            self._remote.push(pushing.moved_tags)
+        except (GitFailed, Refused) as error:
+            return f"tags of ids that were used again are where they were ({error}); gitckpt fetch needs none of them"
+        return ""
+
+
+def _is_allowed(path: bytes, allowed: Collection[bytes]) -> bool:
+    return any(given in (path, b"") or path.startswith(given.rstrip(b"/") + b"/") for given in allowed)
+
+
+def _refuse(pushing: Pushing) -> None:
+    if pushing.clashes:
+        raise Refused(
+            f"nothing was sent: {pushing.remote} holds other events under the same name ({'; '.join(pushing.clashes)})",
+            "another machine records a session of that name; names that gitckpt chooses are never the same",
+        )
+    if pushing.barred:
+        rows = [f"  {barred.shown}: {barred.reason} (since {barred.where})" for barred in pushing.barred[:SHOWN]]
+        more = [f"  and {len(pushing.barred) - SHOWN} more"] if len(pushing.barred) > SHOWN else []
+        raise Refused(
+            "nothing was sent: this is not meant for others\n" + "\n".join([*rows, *more]),
+            "--allow PATH sends one all the same, --allow-all all of them; what was sent once is out of your hands",
+        )

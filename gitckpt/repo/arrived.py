@@ -1,0 +1,99 @@
+"""What came from elsewhere, looked at before it is on record: whether it reads as a session of gitckpt's and is
+whole."""
+
+from __future__ import annotations
+
+from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.journal import root_content
+from gitckpt.repo.message import decode
+from gitckpt.repo.objects import read_objects
+from gitckpt.repo.repository import REFS
+from gitckpt.repo.survey import Commit, name_of_commit
+from gitckpt.trajectory.events import FORMAT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+
+#: Bytes of the record of an event: far more than any agent writes.
+LONGEST_RECORD = 1 << 24
+
+#: Events of a session: more than any agent lives to write.
+MOST_EVENTS = 1_000_000
+
+
+def ancestry(git: Git, commits: Iterable[str], of: Iterable[str]) -> bool:
+    """Whether all these commits are among those `of` which the others are the newest; one that is not here is not."""
+    asked, tips = sorted(set(commits)), sorted(set(of))
+    if not asked:
+        return True
+    if not tips:
+        return False
+    data = "".join(f"{oid}\n" for oid in (*asked, *(f"^{tip}" for tip in tips))).encode()
+    call = git.start("rev-list", "-n1", "--stdin", data=data, ok=(0, 128))
+    return not call.wait() and not call.status
+
+
+def arrived(repository: Repository, tips: Iterable[str], known: Iterable[str]) -> list[Event]:
+    """The events from these commits back to those `known`, or to the root of all sessions. Raises Damaged where
+    anything else stands there, or a record cannot be read."""
+    commits = _first_parents(repository.git, tips, known)
+    root = name_of_commit(root_content(repository.object_format), repository.object_format)
+    _refuse_long(repository.git, commits)
+    events = []
+    for read in read_objects(repository.git, repository.object_format, (oid.encode() for oid in commits)):
+        oid = read.oid.decode()
+        if read.fault or read.kind != b"commit":
+            raise Damaged(f"commit {oid[:12]} in it is {read.fault or 'no commit'}")
+        if oid == root:
+            continue
+        commit = Commit(bytes(read.content))
+        event = decode(oid, commit.parents, commit.message) if commit.is_ours else None
+        if event is None or not commit.parents:
+            raise Damaged(f"commit {oid[:12]} in it is no event of gitckpt's")
+        _refuse_unreadable(event)
+        events.append(event)
+    return events
+
+
+def _first_parents(git: Git, tips: Iterable[str], known: Iterable[str]) -> list[str]:
+    border = [f"^{oid}" for oid in sorted(set(known))]
+    data = "".join(f"{oid}\n" for oid in (*sorted(set(tips)), *border)).encode()
+    try:
+        found = git.text("rev-list", "--first-parent", f"-n{MOST_EVENTS + 1}", "--stdin", data=data).split()
+    except GitFailed as error:
+        raise Damaged(f"its history cannot be followed: {error}") from error
+    if len(found) > MOST_EVENTS:
+        raise Damaged(f"it has more than {MOST_EVENTS:,} events")
+    return found
+
+
+def _refuse_long(git: Git, commits: Collection[str]) -> None:
+    data = "".join(f"{oid}\n" for oid in commits).encode()
+    rows = git.run("cat-file", "--buffer", "--batch-check=%(objectsize)", data=data).split() if commits else []
+    if any(row.isdigit() and int(row) > LONGEST_RECORD for row in rows):
+        raise Damaged(f"a record in it is longer than {LONGEST_RECORD >> 20} MiB")
+
+
+def _refuse_unreadable(event: Event) -> None:
+    """Raise Damaged for a record that cannot be read; one of a newer gitckpt is left to that."""
+    if event.kind == "unreadable":
+        raise Damaged(f"the record of commit {event.commit[:12]} in it cannot be read")
+    if event.format <= FORMAT:
+        _ = event.document
+
+
+def is_whole(repository: Repository, session: str, tips: Iterable[str], *, partial: bool) -> bool:
+    """Whether every object that these commits of a session need is here."""
+    rest = ["--not", f"--exclude={REFS}{session}/*", "--all"]
+    missing = ["--missing=allow-promisor"] if partial else []
+    data = "".join(f"{tip}\n" for tip in sorted(set(tips))).encode()
+    call = repository.git.start(
+        "rev-list", "--objects", "--quiet", *missing, "--stdin", *rest, data=data, ok=(0, 1, 128)
+    )
+    call.wait()
+    return call.status == 0

@@ -1,0 +1,182 @@
+"""A remote of the user's: which refs it has, fetching from it, pushing to it."""
+
+from __future__ import annotations
+
+import re
+
+from gitckpt.errors import Damaged, GitFailed, Refused, UnknownId
+from gitckpt.repo.answers import is_object_id, unknown_form
+from gitckpt.repo.transport import TransportGit
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from gitckpt.repo.repository import Repository
+    from gitckpt.repo.transport import Tell
+
+    #: A ref to be moved: its name, what it is to hold, what it holds now ("" for a new one).
+    Update = tuple[str, str, str]
+
+#: Refs that one push may name: more would not fit on a command line.
+AT_ONCE = 1000
+
+#: What git says where the server cannot take all refs or none.
+NOT_ATOMIC = "does not support --atomic"
+
+#: How git ends a line about a ref that is not moved since it is not what we took it for.
+MOVED = re.compile(r"\[rejected\] \((?:non-fast-forward|fetch first|stale info|already exists|needs force)\)")
+
+#: What git says → what helps.
+HELP = (
+    (
+        r"[Tt]erminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied",
+        "git ls-remote {} asks for the password at a terminal; a credential helper or an ssh key answers without one",
+    ),
+    (r"Repository not found|does not appear to be a git repo|not found", "git remote -v shows where {} leads"),
+    (r"shallow", "this clone is shallow, and the server lacks its oldest commits: git fetch --unshallow {}"),
+    (
+        r"unpacker error|insufficient permission|pre-receive|hook declined|hidden ref|remote rejected",
+        "the server says why; docs/teams.md has the settings that it needs",
+    ),
+)  # fmt: skip
+#: What git says of objects that it does not let in.
+BAD = re.compile(
+    r"fsck error|error in object|invalid index-pack|did not receive expected object|invalid object|not our ref"
+    r"|upload-pack: not|missing (?:blob|tree|commit)|bad object|corrupt"
+)
+LOST = re.compile(r"early EOF|disconnect|hung up|timed out|RPC failed|Connection")
+HELP_LETTING_IN = "git config fetch.fsck.<message> ignore lets through what git only finds odd; docs/teams.md has more"
+
+LAST_HELP = "git ls-remote {} shows whether it can be reached"
+
+
+def remotes(repository: Repository) -> list[str]:
+    """The names of the user's remotes."""
+    return repository.user_git().text("remote").split()
+
+
+def chosen(repository: Repository, name: str | None, *, pushing: bool = False) -> str:
+    """The remote of this name, or that which git itself would use. Raises UnknownId, Refused where there is none."""
+    known = remotes(repository)
+    if not known:
+        raise Refused("this repository has no remote", "git remote add origin URL")
+    if name is not None:
+        if name not in known:
+            raise UnknownId(f"no remote {name!r}; there is {', '.join(known)}", f"git remote add {name} URL")
+        return name
+    usual = [word for word in _usual(repository, pushing) if word in known]
+    if usual or len(known) == 1:
+        return [*usual, *known][0]
+    raise Refused(f"which remote? There is {', '.join(known)}", "name one: gitckpt push REMOTE, gitckpt fetch REMOTE")
+
+
+def _usual(repository: Repository, pushing: bool) -> list[str]:
+    git = repository.user_git()
+    branch = git.text("symbolic-ref", "-q", "--short", "HEAD", ok=(0, 1))
+    keys = [f"branch.{branch}.pushRemote", "remote.pushDefault"] if pushing else []
+    return [git.text("config", "--get", key, ok=(0, 1)) for key in [*keys, f"branch.{branch}.remote"]] + ["origin"]
+
+
+class Remote:
+    """A remote by its name, which `chosen` gives. Every method raises GitFailed where it cannot be reached."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        name: str,
+        *,
+        pushing: bool = False,
+        asking: bool = False,
+        tell: Tell | None = None,
+    ) -> None:
+        self.name, self._format = name, repository.object_format
+        self._place = _push_place(repository, name) if pushing else name
+        # a remote that mirrors takes no single refs
+        self._git: TransportGit = TransportGit(repository, asking=asking, tell=tell)
+        self._settings = ("-c", f"remote.{name}.mirror=false")
+
+    def refs(self) -> dict[str, str]:
+        """All its refs: name → object id. Raises Refused where its object ids are not of our kind."""
+        call = self._git.talk(*self._settings, "ls-remote", "--refs", "--", self._place, ok=(0, 128))
+        if call.status:
+            raise self._failure(call.status, call.complaint, "be read")
+        found = {}
+        for row in call.output.decode("utf-8", "surrogateescape").splitlines():
+            oid, tab, name = row.partition("\t")
+            if not tab or not is_object_id(oid):
+                raise unknown_form("ls-remote")
+            found[name] = oid
+        if any(len(oid) != (64 if self._format == "sha256" else 40) for oid in found.values()):
+            raise Refused(
+                f"{self.name} has object ids of another kind than this repository ({self._format}), and git cannot "
+                "bring the two together",
+                "git init --object-format says of what kind a new repository is",
+            )
+        return found
+
+    def fetch(self, oids: Iterable[str]) -> None:
+        """Bring these commits, whole with all that they need, looked at one by one. No ref is moved. Raises
+        Damaged where git does not let in what comes."""
+        command = (
+            "-c", "fetch.fsckObjects=true", *self._settings, "fetch", "--no-write-fetch-head", "--no-tags",
+            "--no-prune", "--no-recurse-submodules", "--no-auto-maintenance", "--no-filter", "--refmap=", "--progress",
+            "--stdin", "--", self._place,
+        )  # fmt: skip
+        call = self._git.talk(*command, data="".join(f"{oid}\n" for oid in oids).encode(), ok=range(256))
+        if call.status and BAD.search(call.complaint) and not LOST.search(call.complaint):
+            raise Damaged(f"git does not let in what {self.name} sends: {call.complaint}", HELP_LETTING_IN)
+        if call.status:
+            raise self._failure(call.status, call.complaint, "give what is wanted")
+
+    def push(self, updates: Sequence[Update]) -> None:
+        """Move refs there, all or none where the server can do that and they are few enough for one push, else in
+        order. None moves that is not what the update says. Raises Refused where one is not."""
+        for start in range(0, len(updates), AT_ONCE):
+            self._push(updates[start : start + AT_ONCE])
+
+    def _push(self, updates: Sequence[Update]) -> None:
+        options = [
+            "push", "--porcelain", "--progress", "--no-verify", "--recurse-submodules=no", "--no-follow-tags",
+            *(f"--force-with-lease={name}:{old}" for name, _, old in updates if _is_tag(name)),
+        ]  # fmt: skip
+        refspecs = ["--", self._place, *(f"{new}:{name}" for name, new, _ in updates)]
+        call = self._git.talk(*self._settings, *options, "--atomic", *refspecs, ok=range(256))
+        if call.status and NOT_ATOMIC in call.complaint:
+            call = self._git.talk(*self._settings, *options, *refspecs, ok=range(256))
+        if not call.status:
+            return
+        rejected = [row for row in call.output.decode("utf-8", "replace").splitlines() if row.startswith("!")]
+        if any(MOVED.search(row) for row in rejected):
+            raise Refused(
+                f"{self.name} has moved meanwhile; nothing there was overwritten",
+                "run the command again to see how it stands",
+            )
+        told = "\n".join([call.complaint, *(_shown(row) for row in rejected[:5])])
+        raise self._failure(call.status, told, "be written to")
+
+    def _failure(self, status: int, complaint: str, what: str) -> GitFailed:
+        help = next((text for pattern, text in HELP if re.search(pattern, complaint)), LAST_HELP)
+        message = f"{self.name} could not {what}; git ended with {status}: {complaint}"
+        return GitFailed(message, help.format(self.name))
+
+
+def _push_place(repository: Repository, name: str) -> str:
+    """Where a push to a remote goes: its name, or the place where that is not where it is read from."""
+    git = repository.user_git()
+    places = git.text("remote", "get-url", "--push", "--all", name).split("\n")
+    if len(places) > 1:
+        raise Refused(
+            f"{name} pushes to {len(places)} places at once, and what is wanting at each may differ",
+            "git remote add makes a remote for one of them",
+        )
+    return name if places == git.text("remote", "get-url", "--all", name).split("\n")[:1] else places[0]
+
+
+def _is_tag(name: str) -> bool:
+    return name.split("/")[3:4] == ["tags"]
+
+
+def _shown(row: str) -> str:
+    """A line of `git push --porcelain` for a person: the ref, and why it was not moved."""
+    return " ".join(row.split("\t")[1:])

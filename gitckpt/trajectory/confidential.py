@@ -1,0 +1,88 @@
+"""What is not meant for others: keys and tokens by their known shapes, and files by names that hold nothing else. Pure.
+
+Only what is hardly ever anything else: somebody who is warned of nothing ten times reads the eleventh no more."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+#: Bytes that a token may be torn apart by, where a content is read piece by piece.
+LONGEST = 8192
+
+
+class Shape(NamedTuple):
+    """A kind of secret: what it is called, a few bytes that it always holds (bytes are found far faster than patterns),
+    and its pattern."""
+
+    name: str
+    needle: bytes
+    pattern: re.Pattern[bytes]
+
+
+def _shape(name: str, needle: bytes, pattern: bytes) -> Shape:
+    return Shape(name, needle, re.compile(rb"(?<![A-Za-z0-9_])(?:" + pattern + rb")(?![A-Za-z0-9_-])"))
+
+
+_PRIVATE_KEY = re.compile(
+    rb"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+    rb"(?:[\r\n \\n\"+]|[A-Za-z-]{1,30}: [^\r\n]{0,200}){0,40}[A-Za-z0-9+/=]{40}"
+)
+
+SHAPES = (
+    Shape("a private key", b"PRIVATE KEY", _PRIVATE_KEY),
+    _shape("an AWS access key", b"AKIA", rb"AKIA[A-Z2-7]{16}"),
+    _shape("an AWS access key", b"ASIA", rb"ASIA[A-Z2-7]{16}"),
+    _shape("a GitHub token", b"ghp_", rb"ghp_[A-Za-z0-9]{36}"),
+    _shape("a GitHub token", b"gho_", rb"gho_[A-Za-z0-9]{36}"),
+    _shape("a GitHub token", b"ghu_", rb"ghu_[A-Za-z0-9]{36}"),
+    _shape("a GitHub token", b"ghs_", rb"ghs_[A-Za-z0-9]{36}"),
+    _shape("a GitHub token", b"ghr_", rb"ghr_[A-Za-z0-9]{36}"),
+    _shape("a GitHub token", b"github_pat_", rb"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}"),
+    _shape("a GitLab token", b"glpat-", rb"glpat-[A-Za-z0-9_-]{20,}"),
+    _shape("a Slack token", b"xox", rb"xox[abeoprs]-(?:[A-Za-z0-9]{1,64}-){1,4}[A-Za-z0-9]{12,200}"),
+    _shape(
+        "a Slack web hook", b"hooks.slack.com",
+        rb"hooks\.slack\.com/services/T[A-Z0-9]{6,40}/B[A-Z0-9]{6,40}/[A-Za-z0-9]{20,80}",
+    ),
+    _shape("a Google API key", b"AIza", rb"AIza[A-Za-z0-9_-]{35}"),
+    _shape("a Stripe key", b"_live_", rb"[sr]k_live_[A-Za-z0-9]{20,200}"),
+    _shape("an Anthropic key", b"sk-ant-", rb"sk-ant-[a-z0-9]{2,10}-[A-Za-z0-9_-]{40,200}"),
+    _shape("an OpenAI key", b"T3BlbkFJ", rb"sk-[A-Za-z0-9_-]{10,200}T3BlbkFJ[A-Za-z0-9_-]{10,200}"),
+    _shape("an npm token", b"npm_", rb"npm_[A-Za-z0-9]{36}"),
+    _shape("a PyPI token", b"pypi-AgEI", rb"pypi-AgEI[A-Za-z0-9_-]{50,}"),
+    _shape("a Hugging Face token", b"hf_", rb"hf_[A-Za-z]{34}"),
+    _shape("a SendGrid key", b"SG.", rb"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    _shape("an age secret key", b"AGE-SECRET-KEY-1", rb"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
+    _shape(
+        "a JSON web token", b".eyJ", rb"eyJ[A-Za-z0-9_-]{12,4000}\.eyJ[A-Za-z0-9_-]{12,4000}\.[A-Za-z0-9_-]{20,2000}"
+    ),
+)  # fmt: skip
+
+#: Documentation shows keys that open nothing.
+SHOWN = re.compile(rb"EXAMPLE|example|xxxxxxxx|XXXXXXXX|00000000")
+
+#: Names that hold secrets and nothing else; of `.env` files those that are not there to be copied.
+NAMES = re.compile(
+    rb"(?:\.env|\.netrc|_netrc|\.git-credentials|\.pgpass|\.htpasswd|\.vault_pass|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
+    rb"|.*\.(?:p12|pfx|jks|keystore|kdbx|ppk))\Z"
+)
+ENVIRONMENT = re.compile(rb"\.env\.(?!.*(?:example|sample|template|dist|default|schema|test))[^/]+\Z")
+PLACES = re.compile(rb"(?:\A|/)(?:\.aws/credentials|\.docker/config\.json|\.ssh/[^/.]+)\Z")
+
+
+def confidential_name(path: bytes) -> str:
+    """Why a file of this name is not for others; "" where its name says nothing of that."""
+    name = path.rpartition(b"/")[2]
+    if PLACES.search(path) and not path.endswith((b"/known_hosts", b"/config", b"/authorized_keys")):
+        return "a file of credentials, by its name"
+    return "a file of credentials, by its name" if NAMES.match(name) or ENVIRONMENT.match(name) else ""
+
+
+def confidential_content(content: bytes | bytearray | memoryview) -> str:
+    """Which kind of secret the content holds; "" where it holds none."""
+    held = bytes(content)
+    for shape in SHAPES:
+        if shape.needle in held and any(not SHOWN.search(match[0]) for match in shape.pattern.finditer(held)):
+            return f"it holds {shape.name}"
+    return ""
