@@ -158,7 +158,7 @@ def _refuse(pushing: Pushing) -> None:
     if pushing.clashes:
         raise Refused(
             f"nothing was sent: {pushing.remote} holds other events under the same name ({'; '.join(pushing.clashes)})",
-            "another machine records a session of that name; names that gitckpt chooses are never the same",
+            "another machine records a session of that name; a session that is given no name has one of its own",
         )
     if pushing.barred:
         rows = [f"  {barred.shown}: {barred.reason} (since {barred.where})" for barred in pushing.barred[:SHOWN]]

@@ -39,9 +39,11 @@ def ancestry(git: Git, commits: Iterable[str], of: Iterable[str]) -> bool:
 
 
 def arrived(repository: Repository, tips: Iterable[str], known: Iterable[str]) -> list[Event]:
-    """The events from these commits back to those `known`, or to the root of all sessions. Raises Damaged where
-    anything else stands there, or a record cannot be read."""
-    commits = _first_parents(repository.git, tips, known)
+    """The events from these commits back to those `known`, or to the root of all sessions, without either. Raises
+    Damaged where anything else stands there, or a record cannot be read."""
+    tips = sorted(set(tips))
+    new = dict.fromkeys(_first_parents(repository.git, tips, known))
+    commits = list(new | dict.fromkeys(tips))
     root = name_of_commit(root_content(repository.object_format), repository.object_format)
     _refuse_long(repository.git, commits)
     events = []
@@ -56,7 +58,8 @@ def arrived(repository: Repository, tips: Iterable[str], known: Iterable[str]) -
         if event is None or not commit.parents:
             raise Damaged(f"commit {oid[:12]} in it is no event of gitckpt's")
         _refuse_unreadable(event)
-        events.append(event)
+        if oid in new:
+            events.append(event)
     return events
 
 

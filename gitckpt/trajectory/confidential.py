@@ -65,9 +65,10 @@ SHOWN = re.compile(rb"EXAMPLE|example|xxxxxxxx|XXXXXXXX|00000000")
 #: Names that hold secrets and nothing else; of `.env` files those that are not there to be copied.
 NAMES = re.compile(
     rb"(?:\.env|\.netrc|_netrc|\.git-credentials|\.pgpass|\.htpasswd|\.vault_pass|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
-    rb"|.*\.(?:p12|pfx|jks|keystore|kdbx|ppk))\Z"
+    rb"|.*\.(?:p12|pfx|jks|keystore|kdbx|ppk))\Z",
+    re.DOTALL,
 )
-ENVIRONMENT = re.compile(rb"\.env\.(?!.*(?:example|sample|template|dist|default|schema|test))[^/]+\Z")
+ENVIRONMENT = re.compile(rb"\.env\.(?!.*(?:example|sample|template|dist|default|schema|test))[^/]+\Z", re.DOTALL)
 PLACES = re.compile(rb"(?:\A|/)(?:\.aws/credentials|\.docker/config\.json|\.ssh/[^/.]+)\Z")
 
 

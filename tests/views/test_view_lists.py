@@ -39,6 +39,7 @@ def test_sessions_document(migration: History, history: History) -> None:
                 "checkpoints": 11,
                 "lines": 2,
                 "size": 10,
+                "origin": None,
             }
         ],
     }
