@@ -199,12 +199,12 @@ class Restorer(Planner):
 
     def _sessions(self, prepared: Prepared, recorder: Recorder | None) -> tuple[Session, Session]:
         """The session where work stands, and that in which a line is opened at the target: the target's own, but
-        nothing is written into one that was fetched."""
-        here, target = self._here(recorder), prepared.wish.target.session
-        if target in self.tree.journal.origins():
+        nothing is written into one that was fetched or is another work tree's."""
+        here, target = self._here(recorder), prepared.wish.target
+        if target.worktree != self.repository.name or target.session in self.tree.journal.origins():
             here = here or self._opened(prepared)
             return here, here
-        home = self._session_of(target)
+        home = self._session_of(target.session)
         return here or home, home
 
     def _opened(self, prepared: Prepared) -> Session:

@@ -12,6 +12,7 @@ from gitckpt.cli import (
     agent_commands,
     back_commands,
     eval_command,
+    fork_commands,
     health,
     look_commands,
     protocol_commands,
@@ -83,7 +84,7 @@ def bare(
 
 
 for part in (
-    record_commands, back_commands, look_commands, use_commands, protocol_commands, remote_commands, prune_command,
-    health, agent_commands, eval_command,
+    record_commands, back_commands, fork_commands, look_commands, use_commands, protocol_commands, remote_commands,
+    prune_command, health, agent_commands, eval_command,
 ):  # fmt: skip
     part.add_to(app)

@@ -31,6 +31,16 @@ def sessions(incomplete: str) -> list[Offer]:
     return _offered(lambda reader: [(session.id, "") for session in reversed(reader.sessions())], incomplete)
 
 
+def attempts(incomplete: str) -> list[Offer]:
+    """Sessions of the attempts on record, newest first."""
+    from gitckpt.trajectory.attempts import tried
+
+    return _offered(
+        lambda reader: [(a.session, a.newest.subject) for a in reversed(tried(reader.sessions(everywhere=True)))],
+        incomplete,
+    )
+
+
 def remotes(incomplete: str) -> list[Offer]:
     """The names of the repository's remotes."""
     from gitckpt.repo.remote import remotes as known

@@ -59,24 +59,8 @@ def rollback(
                 tree.close()
                 return _nothing_to_undo(str(id), scope, json=json)
             wish = asked
-        prepared = while_telling(lambda: restorer.prepare(wish))
-        document = plan_document(prepared.plan)
-        if dry_run:
-            _print_plan(document, json=json)
-            restorer.release()
-            tree.close()
-            return 0
-        restorer.check(prepared)
-        if not yes and not json and render.is_asked():
-            if not _confirmed(document):
-                restorer.release()
-                tree.close()
-                raise Refused("nothing was changed")
-            # whoever was asked took his time; what he has agreed to must be what is done
-            prepared = _prepared_again(restorer, wish, document)
-        outcome = restorer.apply(prepared)
+        go_to(restorer, wish, dry_run=dry_run, json=json, yes=yes)
     tree.close()
-    _print_outcome(prepared, outcome, json=json, document=document)
     return 0
 
 
@@ -89,6 +73,26 @@ def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
     events = [event for event in reader.line() if event.kind in ("start", "checkpoint", "auto")]
     output = sys.stderr.fileno() if json else None
     return last_green(tree, events, shell(tree.settings.verify), render.say, output=output).commit
+
+
+def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: bool) -> None:
+    """Plan what is wished for, show it, ask where somebody is there to be asked, do it, and tell. The caller holds the
+    lock of the work tree. Raises Refused where the answer is no."""
+    prepared = while_telling(lambda: restorer.prepare(wish))
+    document = plan_document(prepared.plan)
+    if dry_run:
+        _print_plan(document, json=json)
+        restorer.release()
+        return
+    restorer.check(prepared)
+    if not yes and not json and render.is_asked():
+        if not _confirmed(document):
+            restorer.release()
+            raise Refused("nothing was changed")
+        # whoever was asked took his time; what he has agreed to must be what is done
+        prepared = _prepared_again(restorer, wish, document)
+    outcome = restorer.apply(prepared)
+    _print_outcome(prepared, outcome, json=json, document=document)
 
 
 def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:

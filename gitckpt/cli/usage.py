@@ -42,6 +42,8 @@ EXAMPLES = {
     "init": "gitckpt init --agent claude-code --print",
     "mcp": "gitckpt mcp",
     "hook": "gitckpt hook commit-msg .git/COMMIT_EDITMSG",
+    "fork": 'gitckpt fork C4 -n 3 --test "make test" -- my-agent --seed {n}',
+    "pick": "gitckpt pick 2 --dry-run",
     "push": "gitckpt push origin --dry-run",
     "fetch": "gitckpt fetch origin",
     "prune": "gitckpt prune --keep-last 20 --dry-run",

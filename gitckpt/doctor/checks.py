@@ -32,6 +32,7 @@ CHECKS: Final[dict[str, Check]] = {
     "locks": leftovers.locks,
     "interrupted": leftovers.interrupted,
     "sessions": leftovers.sessions,
+    "attempts": leftovers.attempts,
     "hook faults": leftovers.hook_faults,
     "clock": leftovers.clock,
 }

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING
 
 from gitckpt.doctor.patient import Patient, Remark, in_repository, shown
+from gitckpt.repo.attempts import left_attempts
 from gitckpt.repo.head import OPERATIONS
 from gitckpt.repo.hook_log import logged_faults
 from gitckpt.repo.journal import Journal
@@ -70,6 +71,14 @@ def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
         if any(os.path.lexists(os.path.join(repository.git_dir, os.fsencode(file))) for file in files):
             yield Remark("note", f"a {name} of git is under way", "git status says how to go on")
             return
+
+
+@in_repository
+def attempts(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Work trees of attempts whose `gitckpt fork` was killed."""
+    for path in left_attempts(repository):
+        message = f"an attempt was left in {os.fsdecode(path)}: what ran it is dead"
+        yield Remark("mend", message, f"git worktree remove --force {shown(path)}")
 
 
 @in_repository

@@ -10,6 +10,7 @@
     freeze       the whole tree stopped for a moment
     standstill   how it is stopped, and signalled
     tree         the process table
+    together     commands side by side, each with its output in a file
     foreground   a command on the person's own terminal, waited for
     signals, terminal, descriptors    what the system has to be told
 

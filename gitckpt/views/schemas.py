@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from gitckpt.views.eval_schemas import EvalDocument
 from gitckpt.views.schema_base import Document, MissingPath, Path
 from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
-from gitckpt.views.transfer_schemas import FetchDocument, PushDocument
+from gitckpt.views.transfer_schemas import FetchDocument, ForkDocument, PushDocument
 
 
 class ChangedFile(Document):
@@ -322,6 +322,7 @@ MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.prune/1": PruneDocument,
     "gitckpt.push/1": PushDocument,
     "gitckpt.fetch/1": FetchDocument,
+    "gitckpt.fork/1": ForkDocument,
     "gitckpt.status/1": StatusDocument,
     "gitckpt.verify/1": VerifyDocument,
     "gitckpt.doctor/1": DoctorDocument,

@@ -1,4 +1,4 @@
-"""The JSON documents of `gitckpt push` and `gitckpt fetch`, as pydantic models."""
+"""The JSON documents of `gitckpt push`, `gitckpt fetch` and `gitckpt fork`, as pydantic models."""
 
 from __future__ import annotations
 
@@ -53,3 +53,24 @@ class FetchDocument(Document):
     remote: str
     sessions: list[ArrivalDocument]
     strange: int = Field(ge=0, description="Refs below refs/gitckpt/ there that are none of gitckpt's.")
+
+
+class AttemptDocument(Document):
+    """One attempt."""
+
+    session: str
+    number: int = Field(ge=0, description="Which of its fork it is, from 1.")
+    of: str = Field(description="The checkpoint that it began at: <session>/C6.")
+    status: int = Field(description="The exit status of its command.")
+    seconds: float
+    test: int | None = Field(description="The exit status of the test; null where there was none.")
+    files: int = Field(ge=0, description="Files that differ from the checkpoint.")
+    added: int = Field(ge=0, description="Lines.")
+    deleted: int = Field(ge=0)
+
+
+class ForkDocument(Document):
+    """`gitckpt fork --json`, also with `--list`."""
+
+    schema_: Literal["gitckpt.fork/1"] = Field(alias="schema")
+    attempts: list[AttemptDocument]

@@ -23,7 +23,8 @@ def test_the_commands_are_listed_by_what_they_are_for(place: Place) -> None:
     lines = place.ok("--help").out.splitlines()
     titles = [line for line in lines if line.endswith(":") and not line.startswith(" ")]
     assert titles == [
-        "Options:", "Record:", "Go back:", "Look:", "Use:", "Protocol:", "Share:", "Keep:", "Check:", "Set up:", "Measure:",
+        "Options:", "Record:", "Go back:", "Try:", "Look:", "Use:", "Protocol:", "Share:", "Keep:", "Check:", "Set up:",
+        "Measure:",
     ]  # fmt: skip
     assert {line.split()[0] for line in lines if line.startswith("  ")} >= set(commands())
 

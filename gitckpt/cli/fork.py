@@ -1,0 +1,112 @@
+"""`gitckpt fork`: attempts side by side from one checkpoint. `gitckpt pick`: one of them brought home."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from gitckpt.cli import render
+from gitckpt.cli.rollback import go_to
+from gitckpt.cli.transfer import ending_by_signal
+from gitckpt.errors import Damaged, UnknownId, UsageError
+from gitckpt.repo import checked
+from gitckpt.repo.reader import Reader
+from gitckpt.repo.trees import numstat
+from gitckpt.repo.worktree import WorkTree
+from gitckpt.restorer import Restorer
+from gitckpt.trajectory.attempts import Tried, tried
+from gitckpt.views.attempts import attempts_document, attempts_lines
+from gitckpt.wishes import Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from gitckpt.views.attempts import AttemptRow
+
+#: Attempts of one fork: more are a mistake of typing.
+MOST = 64
+
+
+def fork(
+    id: str | None,
+    command: Sequence[str],
+    *,
+    count: int = 2,
+    task: str | None = None,
+    test: str = "",
+    keep: bool = False,
+    list: bool = False,
+    json: bool = False,
+) -> int:
+    """Make attempts from a checkpoint and tell how they ended; with `list`, of all that are on record. The exit status
+    is 0 where any attempt has succeeded and passed its test, else 1."""
+    reader = Reader()
+    if list:
+        _tell(reader, _all(reader), json=json)
+        return 0
+    if id is None or not command:
+        raise UsageError("fork from which checkpoint, and which command?", "gitckpt fork C4 -n 3 -- my-agent {n}")
+    if not 1 <= count <= MOST:
+        raise UsageError(f"-n {count}: from 1 to {MOST} attempts", "gitckpt fork C4 -n 3 -- CMD")
+    from gitckpt.forking import Forking
+
+    found = reader.find(id)
+    if found.note:
+        render.say(found.note)
+    wrap = [sys.executable, "-P", "-m", "gitckpt", "wrap", *(("--task", task) if task is not None else ())]
+    with ending_by_signal():
+        made = Forking(reader.repository, found.event, wrap, render.say).run(command, count, test=test, keep=keep)
+    sessions = {attempt.session for attempt in made}
+    _tell(reader, [row for row in _all(reader) if row.session in sessions], json=json)
+    if not json:
+        render.say(f"gitckpt pick {made[0].session} brings one home; gitckpt log --session {made[0].session} shows it")
+    return 0 if any(attempt.status == 0 and not attempt.test for attempt in made) else 1
+
+
+def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = False) -> int:
+    """Make the work tree what an attempt has left."""
+    reader = Reader()
+    chosen = _chosen(_all(reader), name)
+    tree = WorkTree(reader.repository, render.say, lenient=True)
+    restorer = Restorer(tree)
+    with tree.lock:
+        wish = Wish(chosen.newest, "files", title=f"pick of attempt {chosen.number}: {chosen.session}")
+        go_to(restorer, wish, dry_run=dry_run, json=json, yes=yes)
+    tree.close()
+    return 0
+
+
+def _all(reader: Reader) -> Sequence[Tried]:
+    return tried(reader.sessions(everywhere=True))
+
+
+def _chosen(attempts: Sequence[Tried], name: str) -> Tried:
+    """The attempt of this session, or of this number in the newest fork. Raises UnknownId."""
+    newest = [attempt for attempt in attempts if attempt.fork == attempts[-1].fork]
+    found = [a for a in attempts if a.session == name] or [a for a in newest if str(a.number) == name]
+    if not found:
+        raise UnknownId(f"no attempt {name!r}", "gitckpt fork --list lists them")
+    return found[0]
+
+
+def _tell(reader: Reader, attempts: Sequence[Tried], *, json: bool) -> None:
+    rows = [_row(reader, attempt) for attempt in attempts]
+    if json:
+        render.json(attempts_document(rows))
+    else:
+        render.out(attempts_lines(rows, render.style()))
+
+
+def _row(reader: Reader, attempt: Tried) -> AttemptRow:
+    record = attempt.record
+    try:
+        changed = numstat(reader.git, checked.oid(record.get("at")), attempt.newest.commit)
+        test = record.get("test")
+        return {
+            "session": attempt.session, "number": attempt.number, "of": str(record.get("of")),
+            "status": int(record["status"]), "seconds": float(record["seconds"]),
+            "test": None if test is None else int(test), "files": len(changed),
+            "added": sum(row[0] or 0 for row in changed), "deleted": sum(row[1] or 0 for row in changed),
+        }  # fmt: skip
+    except (LookupError, TypeError, ValueError) as error:
+        raise Damaged(f"the record of attempt {attempt.session} has a wrong form", "gitckpt verify") from error

@@ -1,0 +1,136 @@
+"""Attempts side by side from one checkpoint, each in a work tree and a session of its own.
+
+An attempt begins as any session does and is put to the checkpoint as any rollback is; its end is on record before its
+work tree goes. So `pick` has nothing to move: it is a rollback to the last event of an attempt."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from gitckpt.errors import GitckptError, Refused
+from gitckpt.process.command import agent_environment
+from gitckpt.process.together import Command, Ended, run_together
+from gitckpt.recorder import Recorder, agent_record
+from gitckpt.repo.attempts import Attempts, output_of, remove_attempt, sweep
+from gitckpt.repo.journal import Journal
+from gitckpt.repo.naming import new_session_id
+from gitckpt.repo.recorded import recorded_git
+from gitckpt.repo.repository import discover
+from gitckpt.repo.worktree import WorkTree
+from gitckpt.restorer import Restorer
+from gitckpt.wishes import Wish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.events import Event
+
+#: Where the number of the attempt goes in a command.
+PLACE = "{n}"
+
+#: How an attempt that was broken off is on record.
+BROKEN_OFF = 130
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One attempt: its number, from 1, and session, where its work tree is, how it ended (a shell's exit status) after
+    how many seconds, and the exit status of the test, None where there was none."""
+
+    number: int
+    session: str
+    path: bytes
+    status: int = BROKEN_OFF
+    seconds: float = 0.0
+    test: int | None = None
+
+
+class Forking:
+    """Attempts from one checkpoint. `wrap` is the command line that runs an agent and records it, to which the session
+    and the agent's own command are added; `say` tells the person."""
+
+    def __init__(self, repository: Repository, target: Event, wrap: Sequence[str], say: Callable[[str], None]) -> None:
+        self._repository, self._target, self._wrap, self._say = repository, target, wrap, say
+
+    def run(self, command: Sequence[str], count: int, *, test: str = "", keep: bool = False) -> list[Attempt]:
+        """Make `count` attempts with this command, whose `{n}` is the number of each, then run `test`, a line for the
+        shell, in each work tree. With `keep` the work trees stay. Raises Refused where there is no commit to begin a
+        work tree at."""
+        commit = recorded_git(self._target).get("head")
+        if not commit:
+            raise Refused(
+                "there was no commit yet at this checkpoint, and git makes no work tree without one", "git commit"
+            )
+        fork, attempts = new_session_id(), list[Attempt]()
+        sweep(self._repository, Journal(self._repository).lines())
+        with Attempts(self._repository, fork) as places:
+            try:
+                for number in range(1, count + 1):
+                    session = f"{fork}-{number}"
+                    attempts.append(Attempt(number, session, places.add(session, commit)))
+                    self._furnish(attempts[-1], _numbered(command, number))
+                self._carry_out(attempts, command, test)
+            finally:
+                for attempt in attempts:
+                    self._conclude(attempt, keep=keep)
+        return attempts
+
+    def _furnish(self, attempt: Attempt, command: Sequence[str]) -> None:
+        """Begin its session, and put its work tree to the checkpoint."""
+        tree = WorkTree(discover(attempt.path), self._say)
+        with tree.lock:
+            Recorder(tree, name=attempt.session, agent=agent_record(command)).open()
+            restorer = Restorer(tree)
+            title = f"attempt {attempt.number} from {self._target.ref}"
+            restorer.apply(restorer.prepare(Wish(self._target, title=title)))
+        tree.close()
+
+    def _carry_out(self, attempts: Sequence[Attempt], command: Sequence[str], test: str) -> None:
+        lines = [
+            [*self._wrap, "--session", attempt.session, "--", *_numbered(command, attempt.number)]
+            for attempt in attempts
+        ]
+        for attempt, ended in zip(attempts, self._together(attempts, lines), strict=True):
+            attempt.status, attempt.seconds = ended
+        if test:
+            shells = [["sh", "-c", line] for line in (_numbered([test], a.number)[0] for a in attempts)]
+            for attempt, ended in zip(attempts, self._together(attempts, shells), strict=True):
+                attempt.test = ended.status
+
+    def _together(self, attempts: Sequence[Attempt], lines: Sequence[Sequence[str]]) -> list[Ended]:
+        commands = [
+            Command(argv, attempt.path, output_of(self._repository, attempt.session))
+            for attempt, argv in zip(attempts, lines, strict=True)
+        ]
+        return run_together(commands, agent_environment(os.environ))
+
+    def _conclude(self, attempt: Attempt, *, keep: bool) -> None:
+        """Put how it ended on record, with the work tree as it is then, and take the work tree away. Where it cannot be
+        recorded the work tree stays."""
+        try:
+            tree = WorkTree(discover(attempt.path), self._say)
+            Recorder(tree, name=attempt.session).note("end", _subject(attempt), {"attempt": self._record(attempt)})
+            tree.close()
+            if not keep:
+                remove_attempt(self._repository, attempt.path)
+        except GitckptError as error:
+            self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
+
+    def _record(self, attempt: Attempt) -> dict[str, Any]:
+        record: dict[str, Any] = {
+            "number": attempt.number, "of": self._target.ref, "at": self._target.commit, "status": attempt.status,
+            "seconds": round(attempt.seconds, 1),
+        }  # fmt: skip
+        return record if attempt.test is None else {**record, "test": attempt.test}
+
+
+def _numbered(command: Sequence[str], number: int) -> list[str]:
+    return [word.replace(PLACE, str(number)) for word in command]
+
+
+def _subject(attempt: Attempt) -> str:
+    tested = "" if attempt.test is None else f", test {attempt.test}"
+    return f"attempt {attempt.number}: exit status {attempt.status}{tested}"

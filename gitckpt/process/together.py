@@ -1,0 +1,91 @@
+"""Commands side by side, each with its output in a file, and all of them ended when we end."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+#: Linux: which signal a process gets when its parent is gone (prctl(2)).
+PR_SET_PDEATHSIG = 1
+
+#: Seconds that a command has to end in once it was told to.
+PATIENCE = 20.0
+
+
+class Command(NamedTuple):
+    """What is to be run, in which directory, and the file that its output is added to."""
+
+    argv: Sequence[str]
+    cwd: bytes
+    output: bytes
+
+
+class Ended(NamedTuple):
+    """How a command ended: a shell's exit status, 128 + the signal where one ended it; and after how many seconds."""
+
+    status: int
+    seconds: float
+
+
+def run_together(commands: Sequence[Command], env: Mapping[str, str]) -> list[Ended]:
+    """Run all at once, with nothing on standard input, until the last has ended.
+
+    When this is interrupted all of them are told to end, waited for, and killed if they do not; also when this process
+    is killed they are told. Raises OSError for a command that cannot be started, with none left running."""
+    started: list[subprocess.Popen[bytes]] = []
+    begun, ended = time.monotonic(), dict[int, Ended]()
+    try:
+        for command in commands:
+            started.append(_start(command, env))
+        while len(ended) < len(started):
+            for number, process in enumerate(started):
+                if number not in ended and (code := process.poll()) is not None:
+                    ended[number] = Ended(code if code >= 0 else 128 - code, time.monotonic() - begun)
+            time.sleep(0.02)
+    finally:
+        _end([process for process in started if process.poll() is None])
+    return [ended[number] for number in range(len(started))]
+
+
+def _start(command: Command, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
+    with open(command.output, "ab") as output:
+        return subprocess.Popen(
+            command.argv, cwd=command.cwd, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+            start_new_session=True, preexec_fn=_bound_to_us(),  # noqa: PLW1509  there is one thread
+        )  # fmt: skip
+
+
+def _bound_to_us() -> Callable[[], None] | None:
+    """What has a child told to end when we are gone, where the system can do that."""
+    library, parent = ctypes.CDLL(None), os.getpid()
+
+    def bind() -> None:
+        library.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+        if os.getppid() != parent:
+            os._exit(143)
+
+    return bind if hasattr(library, "prctl") else None
+
+
+def _end(running: Sequence[subprocess.Popen[bytes]]) -> None:
+    """Tell them to end, and see to it that they do. `wrap` hands the word on to its agent."""
+    for process in running:
+        process.terminate()
+    deadline = time.monotonic() + PATIENCE
+    for process in running:
+        try:
+            process.wait(max(deadline - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            pass
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        process.wait()

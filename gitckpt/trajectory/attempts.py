@@ -1,0 +1,51 @@
+"""Attempts as they are on record: the end of each says from where it began and how it ended. Pure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.session import Session
+
+
+class Tried(NamedTuple):
+    """An attempt: its session; the number, the checkpoint that it began at and how it ended, as the record says; and
+    the newest event, which holds what came of it."""
+
+    session: str
+    record: dict[str, Any]
+    newest: Event
+
+    @property
+    def number(self) -> int:
+        """Which of its fork it is, from 1."""
+        number = self.record.get("number")
+        return number if isinstance(number, int) else 0
+
+    @property
+    def fork(self) -> str:
+        """What all attempts of one fork have in common."""
+        return self.session.rpartition("-")[0]
+
+
+def tried(sessions: Iterable[Session]) -> list[Tried]:
+    """The attempts among these sessions, in their order."""
+    found = []
+    for session in sessions:
+        end = next((event for event in reversed(session.events) if _is_of_attempt(event, session)), None)
+        if end is not None:
+            line = session.on_line(session.active_line)
+            found.append(Tried(session.id, end.document["attempt"], line[-1] if line else end))
+    return found
+
+
+def _is_of_attempt(event: Event, session: Session) -> bool:
+    return (
+        event.kind == "end"
+        and event.session == session.id
+        and event.subject.startswith("attempt ")
+        and isinstance(event.document.get("attempt"), dict)
+    )

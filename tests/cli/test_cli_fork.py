@@ -1,0 +1,178 @@
+"""`fork` and `pick`: attempts side by side, each recorded; one of them brought home; nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from commandline import HANG, Place, checkpoint
+from test_cli_json import assert_published
+
+BLOCK = checkpoint("4", "tried").replace("\n", "\\n")
+
+
+def attempts_dir(place: Place) -> Path:
+    return place.path / ".git" / "gitckpt-attempts"
+
+
+def left(place: Place) -> list[str]:
+    """What there is of work trees and locks of attempts."""
+    found = [path.name for path in attempts_dir(place).iterdir() if path.suffix != ".output"]
+    return [*found, *place.git("worktree", "list", "--porcelain").split("\n\n")[1:]]
+
+
+@pytest.fixture
+def eventful(recorded: Place) -> Place:
+    """Three steps, then a state that git knows little of: staged, untracked, with bits and an empty directory."""
+    recorded.write("a.txt", "staged\n")
+    recorded.git("add", "a.txt")
+    recorded.write("a.txt", "and changed\n")
+    recorded.write("tool.sh", "#!/bin/sh\n", 0o700)
+    (recorded.path / "empty").mkdir()
+    recorded.ok("record", "--session", "run", stdin=checkpoint("4"))
+    return recorded
+
+
+def test_attempts_begin_where_the_checkpoint_was_and_are_on_record(eventful: Place) -> None:
+    eventful.write("a.txt", "later\n")
+    eventful.write("later.txt", "later\n")
+    user, files, status = eventful.users(), eventful.bytes(), eventful.json("status")
+    script = f"cat a.txt; git show :a.txt; ls -A; stat -c %a tool.sh; echo {{n}} >out.txt; printf '{BLOCK}'; exit $(({{n}} - 1))"
+    answer = eventful.run(
+        "fork", "C4", "-n", "2", "--test", "test $(cat out.txt) = {n}", "--json", "--", "sh", "-c", script
+    )
+    assert_published(answer, "gitckpt.fork/1")
+    assert answer.status == 0
+    rows = answer.json["attempts"]
+    assert [(r["number"], r["of"], r["status"], r["test"], r["files"], r["added"], r["deleted"]) for r in rows] == [
+        (1, "run/C4", 0, 0, 1, 1, 0),
+        (2, "run/C4", 1, 0, 1, 1, 0),
+    ]
+    for row in rows:
+        output = (attempts_dir(eventful) / f"{row['session']}.output").read_text()
+        assert output.startswith(
+            "and changed\nstaged\n.git\n.gitignore\na.txt\nempty\nnew1.txt\nnew2.txt\nnew3.txt\nsrc\ntool.sh\n700\n"
+        )
+        events = [(e["id"] or e["kind"]) for e in eventful.json("log", "--session", row["session"])["events"]]
+        assert events[-5:] == ["start", "rollback", "C4", "end", "end"]
+    assert (eventful.users(), eventful.bytes(), eventful.json("status")) == (user, files, status)
+    assert left(eventful) == []
+    eventful.ok("verify")
+    assert eventful.json("fork", "--list") == answer.json
+
+
+def test_one_is_brought_home_and_taken_back(eventful: Place) -> None:
+    eventful.write("later.txt", "later\n")
+    eventful.ok("fork", "C4", "-n", "3", "--", "sh", "-c", "echo {n} >out.txt; rm new1.txt")
+    before, user = eventful.bytes(), eventful.users()
+    plan = eventful.json("pick", "2", "--dry-run")
+    assert {step["path"]: step["action"] for step in plan["steps"]} == {
+        "later.txt": "delete", "new1.txt": "delete", "out.txt": "restore",
+    }  # fmt: skip
+    assert eventful.bytes() == before
+    eventful.ok("pick", "2")
+    assert (eventful.read("out.txt"), (eventful.path / "new1.txt").exists()) == ("2\n", False)
+    assert eventful.users() == user
+    assert eventful.json("status")["session"] == "run"
+    eventful.ok("verify")
+    eventful.ok("undo")
+    assert eventful.bytes() == before
+    session = eventful.json("fork", "--list")["attempts"][2]["session"]
+    eventful.ok("pick", session)
+    assert eventful.read("out.txt") == "3\n"
+    eventful.ok("save", "-m", "on with it")
+    assert eventful.run("pick", "7").status == 3
+    assert eventful.run("pick", "run").status == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "said"),
+    [
+        ([], 2, "fork from which checkpoint"),
+        (["C2"], 2, "and which command?"),
+        (["C2", "-n", "0", "--", "true"], 2, "from 1 to 64 attempts"),
+        (["C9", "--", "true"], 3, "no checkpoint 'C9'"),
+    ],
+)
+def test_what_is_refused(recorded: Place, arguments: list[str], status: int, said: str) -> None:
+    answer = recorded.run("fork", *arguments)
+    assert (answer.status, answer.out, said in answer.err) == (status, "", True)
+    assert not attempts_dir(recorded).exists()
+
+
+def test_without_a_success_the_answer_is_no(recorded: Place) -> None:
+    assert recorded.run("fork", "C2", "-n", "1", "--", "false").status == 1
+    assert recorded.run("fork", "C2", "-n", "1", "--test", "false", "--", "true").status == 1
+    assert recorded.run("fork", "C2", "-n", "1", "--", "no-such-agent").status == 1
+    assert [row["status"] for row in recorded.json("fork", "--list")["attempts"]] == [1, 0, 127]
+    assert left(recorded) == []
+
+
+def test_work_trees_that_are_to_stay(recorded: Place) -> None:
+    recorded.ok("fork", "C2", "-n", "1", "--keep", "--", "sh", "-c", "echo kept >kept.txt")
+    [session] = left(recorded)[:1]
+    assert (attempts_dir(recorded) / session / "kept.txt").read_text() == "kept\n"
+    assert "attempt" not in recorded.ok("doctor").out
+
+
+def started(place: Place, marker: Path) -> subprocess.Popen[bytes]:
+    """A fork under way, whose two agents wait for ever."""
+    script = f"echo busy >busy.txt; echo $$ >>{marker}; exec sleep 600"
+    command = [sys.executable, "-m", "gitckpt", "fork", "C2", "-n", "2", "--", "sh", "-c", script]
+    process = subprocess.Popen(
+        command, cwd=place.path, env=place.env, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + HANG
+    while not (marker.exists() and len(marker.read_text().split()) == 2) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return process
+
+
+def all_dead(marker: Path) -> bool:
+    """Whether the agents end within a while."""
+    deadline = time.monotonic() + HANG
+    pids = marker.read_text().split()
+    while any(os.path.exists(f"/proc/{pid}") for pid in pids) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}") for pid in pids)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_broken_off_nothing_runs_on_and_all_is_on_record(recorded: Place, tmp_path: Path, number: int) -> None:
+    process = started(recorded, tmp_path / "pids")
+    process.send_signal(number)
+    assert process.wait(HANG) == 128 + number
+    assert all_dead(tmp_path / "pids")
+    assert left(recorded) == []
+    for row in recorded.json("fork", "--list")["attempts"]:
+        assert (row["status"], row["files"]) == (130, 1)
+        newest = recorded.json("log", "--session", row["session"])["events"][-1]["commit"]
+        assert recorded.git("show", f"{newest}:busy.txt") == "busy"
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="elsewhere a child does not hear of it")
+def test_killed_no_agent_runs_on_and_doctor_names_what_is_left(recorded: Place, tmp_path: Path) -> None:
+    process = started(recorded, tmp_path / "pids")
+    process.kill()
+    process.wait()
+    assert all_dead(tmp_path / "pids")
+    told = recorded.run("doctor", "--json").json["checks"]
+    mending = [check["help"] for check in told if check["check"] == "attempts"]
+    assert len(mending) == 2
+    for command in mending:
+        recorded.git(*command.split()[1:])
+    assert not any(check["check"] == "attempts" for check in recorded.run("doctor", "--json").json["checks"])
+    recorded.ok("fork", "C2", "-n", "1", "--", "true")
+    assert left(recorded) == []
+    recorded.ok("verify")
+
+
+def test_the_task_is_given_to_each(recorded: Place) -> None:
+    recorded.ok("fork", "C2", "-n", "2", "--task", "make it so", "--", "printf", "%s", "{prompt}")
+    for row in recorded.json("fork", "--list")["attempts"]:
+        assert "make it so" in (attempts_dir(recorded) / f"{row['session']}.output").read_text()
