@@ -25,6 +25,19 @@ if TYPE_CHECKING:
 SHOWN = 40
 
 
+class Allowed(NamedTuple):
+    """What may leave though it looks as if it should not: `paths` from the root of the work tree, with what is below
+    them; the `records` of events by their names (`run/C6`); or `all`."""
+
+    paths: Collection[bytes] = ()
+    records: Collection[str] = ()
+    all: bool = False
+
+    def holds(self, path: bytes) -> bool:
+        """Whether the path is one of them, or below one."""
+        return any(given in (path, b"") or path.startswith(given + b"/") for given in self.paths)
+
+
 class Barred(NamedTuple):
     """A file that is not to be sent, or, where `path` is b"", the record of an event: the checkpoint or commit that has
     it first, and why."""
@@ -69,9 +82,8 @@ class Pusher:
         self.tree, self._remote, self._tell = tree, remote, tell
         self._git, self._journal = tree.repository.git, tree.journal
 
-    def plan(self, names: Collection[str], *, allowed: Collection[bytes] = (), allows_all: bool = False) -> Pushing:
-        """What a push of these sessions would do. `allowed` are paths, with what is below them, and records (`run/C6`)
-        that may leave though they look as if they should not."""
+    def plan(self, names: Collection[str], *, allowed: Allowed) -> Pushing:
+        """What a push of these sessions would do."""
         refs = self._remote.refs()
         there, _ = sessions_in(refs)
         found = Pushing(self._remote.name)
@@ -81,7 +93,7 @@ class Pusher:
         if tips:
             partial = self.tree.settings.partial_clone
             found.content = outgoing(self.tree.repository, tips, set(refs.values()), partial=partial)
-        if tips and not allows_all:
+        if tips and not allowed.all:
             at = [tip for _, tip, _ in found.lines]
             found.barred = self._named(found.content, leaks(self.tree, found.content, at, self._tell), allowed)
         return found
@@ -126,15 +138,15 @@ class Pusher:
         seen = {event.commit: event.seq for event in self._journal.at([commit, held])}
         return seen.get(commit, 0) > seen.get(held, 0)
 
-    def _named(self, content: Outgoing, found: Sequence[Leak], allowed: Collection[bytes]) -> list[Barred]:
+    def _named(self, content: Outgoing, found: Sequence[Leak], allowed: Allowed) -> list[Barred]:
         """The leaks that are not allowed."""
-        barred = [leak for leak in found if not leak.path or not _is_allowed(leak.path, allowed)]
+        barred = [leak for leak in found if not leak.path or not allowed.holds(leak.path)]
         events = {e.commit: e for e in self._journal.at({leak.commit for leak in barred}.intersection(content.events))}
         named = []
         for leak in barred:
             event = events.get(leak.commit)
             where = event.ref if event else f"commit {leak.commit[:12]}"
-            if leak.path or os.fsencode(where) not in allowed:
+            if leak.path or where not in allowed.records:
                 named.append(Barred(leak.path, where, leak.reason))
         return named
 
@@ -148,10 +160,6 @@ class Pusher:
         except (GitFailed, Refused) as error:
             return f"tags of ids that were used again are where they were ({error}); gitckpt fetch needs none of them"
         return ""
-
-
-def _is_allowed(path: bytes, allowed: Collection[bytes]) -> bool:
-    return any(given in (path, b"") or path.startswith(given.rstrip(b"/") + b"/") for given in allowed)
 
 
 def _refuse(pushing: Pushing) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from gitckpt.cli import render
 from gitckpt.cli.progress import Progress
 from gitckpt.cli.transfer import ending_by_signal
 from gitckpt.errors import Refused, UnknownId, UsageError
-from gitckpt.pusher import Pusher, Pushing
+from gitckpt.pusher import Allowed, Pusher, Pushing
 from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.remote import Remote, chosen
@@ -38,11 +37,12 @@ def push(
     name = chosen(reader.repository, remote, pushing=True)
     wanted = _wanted(reader, sessions, all=all)
     tree = WorkTree(reader.repository, render.say, lenient=True)
+    allowed = Allowed(from_here(reader.repository, allow), allow, allow_all)
     asking = render.is_asked() and not json
     note = ""
     with ending_by_signal(), Progress(f"push to {name}") as tell:
         pusher = Pusher(tree, Remote(reader.repository, name, pushing=True, asking=asking, tell=tell), tell)
-        pushing = pusher.plan(wanted, allowed=_allowed(reader, allow), allows_all=allow_all)
+        pushing = pusher.plan(wanted, allowed=allowed)
         if not dry_run:
             note = pusher.carry_out(pushing)
     tree.close()
@@ -67,11 +67,6 @@ def _wanted(reader: Reader, names: Sequence[str], *, all: bool) -> list[str]:
     if session is None:
         raise Refused("nothing has been recorded in this work tree, so there is nothing to send", "gitckpt push --all")
     return [session.id]
-
-
-def _allowed(reader: Reader, words: Sequence[str]) -> set[bytes]:
-    """Paths from the root of the work tree; and the words themselves, which may name a record or such a path."""
-    return {os.fsencode(word) for word in words} | set(from_here(reader.repository, words))
 
 
 def push_document(pushing: Pushing, *, done: bool, note: str) -> dict[str, Any]:

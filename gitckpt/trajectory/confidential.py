@@ -10,18 +10,39 @@ from typing import NamedTuple
 #: Bytes that a token may be torn apart by, where a content is read piece by piece.
 LONGEST = 8192
 
+#: Bytes behind the name of a key that tell whether it is one.
+LONGEST_KEY = 512
+
 
 class Shape(NamedTuple):
     """A kind of secret: what it is called, a few bytes that it always holds (bytes are found far faster than patterns),
-    and its pattern."""
+    and its pattern, which begins `before` these bytes, or, where it `may_begin` earlier, at most so many bytes."""
 
     name: str
     needle: bytes
     pattern: re.Pattern[bytes]
+    before: int = 0
+    may_begin: int = 0
+
+    def stands_in(self, held: bytes) -> bool:
+        """Whether there is one, apart from those that documentation shows."""
+        at = held.find(self.needle)
+        while at >= 0:
+            found = self._around(held, at)
+            if found and not SHOWN.search(found[0]):
+                return True
+            at = held.find(self.needle, at + 1)
+        return False
+
+    def _around(self, held: bytes, at: int) -> re.Match[bytes] | None:
+        if self.may_begin:
+            return self.pattern.search(held, max(at - self.may_begin, 0), at + 2 * LONGEST_KEY)
+        return self.pattern.match(held, at - self.before) if at >= self.before else None
 
 
-def _shape(name: str, needle: bytes, pattern: bytes) -> Shape:
-    return Shape(name, needle, re.compile(rb"(?<![A-Za-z0-9_])(?:" + pattern + rb")(?![A-Za-z0-9_-])"))
+def _shape(name: str, needle: bytes, pattern: bytes, before: int = 0, may_begin: int = 0) -> Shape:
+    whole = re.compile(rb"(?<![A-Za-z0-9_])(?:" + pattern + rb")(?![A-Za-z0-9_-])")
+    return Shape(name, needle, whole, before, may_begin)
 
 
 _PRIVATE_KEY = re.compile(
@@ -30,7 +51,7 @@ _PRIVATE_KEY = re.compile(
 )
 
 SHAPES = (
-    Shape("a private key", b"PRIVATE KEY", _PRIVATE_KEY),
+    Shape("a private key", b"PRIVATE KEY", _PRIVATE_KEY, may_begin=100),
     _shape("an AWS access key", b"AKIA", rb"AKIA[A-Z2-7]{16}"),
     _shape("an AWS access key", b"ASIA", rb"ASIA[A-Z2-7]{16}"),
     _shape("a GitHub token", b"ghp_", rb"ghp_[A-Za-z0-9]{36}"),
@@ -46,16 +67,16 @@ SHAPES = (
         rb"hooks\.slack\.com/services/T[A-Z0-9]{6,40}/B[A-Z0-9]{6,40}/[A-Za-z0-9]{20,80}",
     ),
     _shape("a Google API key", b"AIza", rb"AIza[A-Za-z0-9_-]{35}"),
-    _shape("a Stripe key", b"_live_", rb"[sr]k_live_[A-Za-z0-9]{20,200}"),
+    _shape("a Stripe key", b"_live_", rb"[sr]k_live_[A-Za-z0-9]{20,200}", before=2),
     _shape("an Anthropic key", b"sk-ant-", rb"sk-ant-[a-z0-9]{2,10}-[A-Za-z0-9_-]{40,200}"),
-    _shape("an OpenAI key", b"T3BlbkFJ", rb"sk-[A-Za-z0-9_-]{10,200}T3BlbkFJ[A-Za-z0-9_-]{10,200}"),
+    _shape("an OpenAI key", b"T3BlbkFJ", rb"sk-[A-Za-z0-9_-]{10,200}T3BlbkFJ[A-Za-z0-9_-]{10,200}", may_begin=210),
     _shape("an npm token", b"npm_", rb"npm_[A-Za-z0-9]{36}"),
     _shape("a PyPI token", b"pypi-AgEI", rb"pypi-AgEI[A-Za-z0-9_-]{50,}"),
     _shape("a Hugging Face token", b"hf_", rb"hf_[A-Za-z]{34}"),
     _shape("a SendGrid key", b"SG.", rb"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     _shape("an age secret key", b"AGE-SECRET-KEY-1", rb"AGE-SECRET-KEY-1[A-Z0-9]{58}"),
     _shape(
-        "a JSON web token", b".eyJ", rb"eyJ[A-Za-z0-9_-]{12,4000}\.eyJ[A-Za-z0-9_-]{12,4000}\.[A-Za-z0-9_-]{20,2000}"
+        "a JSON web token", b"eyJ", rb"eyJ[A-Za-z0-9_-]{12,4000}\.eyJ[A-Za-z0-9_-]{12,4000}\.[A-Za-z0-9_-]{20,2000}"
     ),
 )  # fmt: skip
 
@@ -83,7 +104,4 @@ def confidential_name(path: bytes) -> str:
 def confidential_content(content: bytes | bytearray | memoryview) -> str:
     """Which kind of secret the content holds; "" where it holds none."""
     held = bytes(content)
-    for shape in SHAPES:
-        if shape.needle in held and any(not SHOWN.search(match[0]) for match in shape.pattern.finditer(held)):
-            return f"it holds {shape.name}"
-    return ""
+    return next((f"it holds {shape.name}" for shape in SHAPES if shape.stands_in(held)), "")

@@ -281,6 +281,12 @@ def test_a_server_without_atomic_pushes(shared: Shared) -> None:
     assert refs(shared.server) == refs(shared.one)
 
 
+def test_without_a_branch(shared: Shared) -> None:
+    shared.one.git("checkout", "-q", "--detach")
+    shared.one.ok("push")
+    assert shared.one.ok("fetch").out == "nothing new at origin\n"
+
+
 def test_another_kind_of_object_ids(shared: Shared) -> None:
     other = shared.top / "other.git"
     shared.one.git("init", "-q", "--bare", "--object-format=sha256", str(other))
@@ -317,7 +323,24 @@ def test_shallow_and_partial_clones(shared: Shared) -> None:
         assert any("rollback-2" in ref for ref in refs(shared.server))
 
 
-# -- over http
+# -- over ssh and http
+
+
+def test_over_ssh_as_the_user_has_set_it_up(shared: Shared) -> None:
+    ssh = shared.top / "ssh"
+    ssh.write_text(
+        '#!/bin/sh\ntest "$1" = -G && exit 1\necho "$@" >>"$0.log"\nfor last; do :; done\nexec sh -c "$last"\n'
+    )
+    ssh.chmod(0o755)
+    for place in (shared.one, shared.two):
+        place.git("remote", "set-url", "origin", f"ada@example.org:{shared.server.path}")
+    shared.one.git("config", "core.sshCommand", str(ssh))
+    shared.one.ok("push")
+    assert shared.two.run("fetch", env={"GIT_SSH_COMMAND": str(ssh)}).out == "fetched run (new, 1 line, 4 events)\n"
+    assert "ada@example.org git-receive-pack" in (shared.top / "ssh.log").read_text()
+    shared.one.git("config", "core.sshCommand", "echo 'Permission denied (publickey).' >&2; exit 255; :")
+    answer = shared.one.run("fetch")
+    assert (answer.status, "Permission denied" in answer.err, "an ssh key answers" in answer.err) == (4, True, True)
 
 
 def test_over_http(shared: Shared) -> None:
