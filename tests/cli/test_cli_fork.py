@@ -113,6 +113,7 @@ def test_without_a_success_the_answer_is_no(recorded: Place) -> None:
     assert left(recorded) == []
 
 
+@pytest.mark.slow
 def test_work_trees_that_are_to_stay(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "1", "--keep", "--", "sh", "-c", "echo kept >kept.txt")
     [session] = left(recorded)[:1]
@@ -142,7 +143,7 @@ def all_dead(marker: Path) -> bool:
     return len(pids) == 2 and not any(os.path.exists(f"/proc/{pid}") for pid in pids)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)])
 def test_broken_off_nothing_runs_on_and_all_is_on_record(recorded: Place, tmp_path: Path, number: int) -> None:
     process = started(recorded, tmp_path / "pids")
     process.send_signal(number)
@@ -172,6 +173,7 @@ def test_killed_no_agent_runs_on_and_doctor_names_what_is_left(recorded: Place, 
     recorded.ok("verify")
 
 
+@pytest.mark.slow
 def test_the_task_is_given_to_each(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "2", "--task", "make it so", "--", "printf", "%s", "{prompt}")
     for row in recorded.json("fork", "--list")["attempts"]:

@@ -34,3 +34,21 @@ def shared(shared_template: Path, template_place: Place, tmp_path: Path) -> Shar
     """A copy of them."""
     shutil.copytree(shared_template, tmp_path / "shared", symlinks=True)
     return Shared(tmp_path / "shared", template_place)
+
+
+@pytest.fixture(scope="session")
+def pushed_template(shared_template: Path, template_place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same when `one` has pushed, and there is `two`."""
+    top = tmp_path_factory.mktemp("pushed") / "shared"
+    shutil.copytree(shared_template, top, symlinks=True)
+    machines = Shared(top, template_place)
+    machines.one.ok("push")
+    machines.machine("two")
+    return top
+
+
+@pytest.fixture
+def pushed(pushed_template: Path, template_place: Place, tmp_path: Path) -> Shared:
+    """A copy of that."""
+    shutil.copytree(pushed_template, tmp_path / "shared", symlinks=True)
+    return Shared(tmp_path / "shared", template_place)

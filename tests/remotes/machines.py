@@ -19,7 +19,7 @@ class Shared:
         """A clone of that name, made where there is none."""
         path = self.top / name
         if not path.exists():
-            self._like.git("clone", "-q", str(self.top / "server.git"), str(path))
+            self._like.git("clone", "-q", "--no-local", str(self.top / "server.git"), str(path))
             Place(path, self._like.env, self._like.zygote).git("config", "gitckpt.durable", "false")
             Place(path, self._like.env, self._like.zygote).git("remote", "set-url", "origin", "../server.git")
         return Place(path, self._like.env, self._like.zygote)

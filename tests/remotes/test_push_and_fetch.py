@@ -40,9 +40,8 @@ def test_a_session_arrives_as_it_left(shared: Shared) -> None:
     assert shared.two.ok("verify").status == 0
 
 
-def test_what_was_fetched_is_not_this_work_trees_own(shared: Shared) -> None:
-    shared.one.ok("push")
-    two = shared.two
+def test_what_was_fetched_is_not_this_work_trees_own(pushed: Shared) -> None:
+    two = pushed.two
     two.ok("fetch")
     assert two.json("sessions")["sessions"] == []
     assert [(s["id"], s["origin"]) for s in two.json("sessions", "--all")["sessions"]] == [("run", "origin")]
@@ -57,9 +56,8 @@ def test_what_was_fetched_is_not_this_work_trees_own(shared: Shared) -> None:
     assert two.json("prune", "--keep-last", "0", "--dry-run")["dropped"] == []
 
 
-def test_one_goes_back_to_a_step_of_a_fetched_session_and_on_from_there(shared: Shared) -> None:
-    shared.one.ok("push")
-    two, theirs = shared.two, refs(shared.one)
+def test_one_goes_back_to_a_step_of_a_fetched_session_and_on_from_there(pushed: Shared) -> None:
+    two, theirs = pushed.two, refs(pushed.one)
     two.ok("fetch")
     before = two.bytes()
     two.write("mine.txt", "mine\n")
@@ -77,7 +75,7 @@ def test_one_goes_back_to_a_step_of_a_fetched_session_and_on_from_there(shared: 
     assert two.bytes() == before | {"mine.txt": ("file", 0o644, b"mine\n")}
     assert two.run("prune", "--session", "run", "--yes").status == 3
     two.ok("push")
-    three = shared.machine("three")
+    three = pushed.machine("three")
     three.ok("fetch", "--session", own)
     assert {s["id"] for s in three.json("sessions", "--all")["sessions"]} == {own, "run"}
     three.ok("verify")
@@ -94,51 +92,48 @@ def test_what_others_rolled_back_is_not_undone_here(shared: Shared) -> None:
     two.ok("verify")
 
 
-def test_a_session_goes_on_and_its_tags_move(shared: Shared) -> None:
-    one, two = shared.one, shared.two
-    one.ok("push")
+def test_a_session_goes_on_and_its_tags_move(pushed: Shared) -> None:
+    one, two = pushed.one, pushed.two
     two.ok("fetch")
     one.write("a.txt", "another way\n")
     one.ok("record", "--session", "run", stdin=retry("C2") + checkpoint("3", "again"))
     assert one.ok("push").out == "sent to origin: run (2 events, 2 lines, 1 tag)\n"
-    assert refs(shared.server) == refs(one)
+    assert refs(pushed.server) == refs(one)
     assert two.ok("fetch").out == "fetched run (more, 2 lines, 2 events)\n"
     assert {name: oid for name, oid in refs(two).items() if "/from/" not in name} == refs(one)
 
 
-def test_a_server_that_lets_no_tag_move_still_gets_the_lines(shared: Shared) -> None:
-    one = shared.one
-    one.ok("push")
-    hook = shared.server.path / "hooks" / "update"
+def test_a_server_that_lets_no_tag_move_still_gets_the_lines(pushed: Shared) -> None:
+    one = pushed.one
+    hook = pushed.server.path / "hooks" / "update"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text(FORWARD_ONLY)
     hook.chmod(0o755)
     one.ok("record", "--session", "run", stdin=retry("C2") + checkpoint("3", "again"))
     answer = one.ok("push")
     assert "tags of ids that were used again are where they were" in answer.out
-    assert refs(shared.server, "refs/gitckpt/run/heads") == refs(one, "refs/gitckpt/run/heads")
-    shared.two.ok("fetch")
+    assert refs(pushed.server, "refs/gitckpt/run/heads") == refs(one, "refs/gitckpt/run/heads")
+    pushed.two.ok("fetch")
     tags = "refs/gitckpt/run/tags"
-    assert refs(shared.two, tags) == refs(one, tags) != refs(shared.server, tags)
+    assert refs(pushed.two, tags) == refs(one, tags) != refs(pushed.server, tags)
 
 
-def test_a_session_of_the_same_name_is_overwritten_on_no_side(shared: Shared) -> None:
-    shared.one.ok("push")
-    two = shared.two
+def test_a_session_of_the_same_name_is_overwritten_on_no_side(pushed: Shared) -> None:
+    two = pushed.two
     two.ok("record", "--session", "run", stdin=checkpoint("1"))
-    there, here = refs(shared.server), refs(two)
+    there, here = refs(pushed.server), refs(two)
     answer = two.run("push")
     assert (answer.status, answer.out) == (3, "")
     assert "nothing was sent: origin holds other events under the same name (run, line main)" in answer.err
     answer = two.run("fetch")
     assert (answer.status, "run: it was recorded here, and is different there" in answer.err) == (3, True)
-    assert (refs(shared.server), refs(two)) == (there, here)
+    assert (refs(pushed.server), refs(two)) == (there, here)
     two.ok("record", "--session", "another", stdin=checkpoint("1"))
     assert two.ok("push").out.startswith("sent to origin: another ")
     assert two.run("push", "--all").status == 3
     document = two.run("push", "--all", "--dry-run", "--json")
     assert (document.status, document.json["clashes"], document.json["done"]) == (1, ["run, line main"], False)
-    three = shared.machine("three")
+    three = pushed.machine("three")
     three.ok("record", "--session", "run", stdin=checkpoint("9"))
     document = three.run("fetch", "--json")
     assert (document.status, [(s["id"], s["state"]) for s in document.json["sessions"]]) == (
@@ -155,21 +150,19 @@ def test_a_push_that_meets_another_overwrites_nothing(shared: Shared) -> None:
     assert refs(shared.server) == refs(two)
 
 
-def test_a_session_whose_history_was_written_anew_is_not_followed(shared: Shared) -> None:
-    shared.one.ok("push")
-    shared.two.ok("fetch")
-    before = refs(shared.two)
-    shared.server.git("update-ref", "refs/gitckpt/run/heads/main", refs(shared.one)["refs/gitckpt/run/tags/C1"])
-    assert shared.two.run("fetch").status == 3
-    assert refs(shared.two) == before
-    shared.two.ok("prune", "--session", "run", "--yes")
-    assert refs(shared.two) == {}
-    assert shared.two.ok("fetch").out == "fetched run (new, 1 line, 2 events)\n"
+def test_a_session_whose_history_was_written_anew_is_not_followed(pushed: Shared) -> None:
+    pushed.two.ok("fetch")
+    before = refs(pushed.two)
+    pushed.server.git("update-ref", "refs/gitckpt/run/heads/main", refs(pushed.one)["refs/gitckpt/run/tags/C1"])
+    assert pushed.two.run("fetch").status == 3
+    assert refs(pushed.two) == before
+    pushed.two.ok("prune", "--session", "run", "--yes")
+    assert refs(pushed.two) == {}
+    assert pushed.two.ok("fetch").out == "fetched run (new, 1 line, 2 events)\n"
 
 
-def test_a_line_that_the_remote_has_more_of_is_left_to_it(shared: Shared) -> None:
-    shared.one.ok("push")
-    older = shared.one.copy(shared.top / "older")
+def test_a_line_that_the_remote_has_more_of_is_left_to_it(pushed: Shared) -> None:
+    older = pushed.one.copy(pushed.top / "older")
     tip = refs(older)["refs/gitckpt/run/tags/C2"]
     older.git("update-ref", "refs/gitckpt/run/heads/main", tip)
     older.git("update-ref", "-d", "refs/gitckpt/run/tags/C3")
@@ -197,15 +190,15 @@ def test_a_line_that_the_remote_has_more_of_is_left_to_it(shared: Shared) -> Non
         (["remote", "set-url", "origin", "http://127.0.0.1:1/x"], [], 4, "git ls-remote origin shows whether"),
     ],
 )
-@pytest.mark.parametrize("command", ["push", "fetch"])
 def test_remotes_that_cannot_be_reached(
-    shared: Shared, command: str, prepare: list[str], arguments: list[str], status: int, said: str
+    shared: Shared, prepare: list[str], arguments: list[str], status: int, said: str
 ) -> None:
     if prepare:
         shared.one.git(*prepare)
-    answer = shared.one.run(command, *arguments)
-    assert (answer.status, answer.out) == (status, "")
-    assert said in answer.err and "Traceback" not in answer.err
+    for command in ("push", "fetch"):
+        answer = shared.one.run(command, *arguments)
+        assert (answer.status, answer.out) == (status, "")
+        assert said in answer.err and "Traceback" not in answer.err
     assert not (shared.one.path / "ran").exists()
 
 
@@ -229,6 +222,7 @@ def test_the_remote_that_git_itself_would_use(shared: Shared) -> None:
     assert one.ok("fetch").out == "origin has no sessions\n"
 
 
+@pytest.mark.slow
 def test_a_place_to_push_to_that_is_another_than_that_to_fetch_from(shared: Shared) -> None:
     shutil.copytree(shared.server.path, shared.top / "fork.git")
     shared.one.git("remote", "set-url", "--push", "origin", "../fork.git")
@@ -253,6 +247,7 @@ def test_no_hook_of_the_users_runs_and_that_of_the_server_is_heard(shared: Share
     assert not (shared.one.path / "ran").exists()
 
 
+@pytest.mark.slow
 def test_settings_of_the_users_that_would_change_what_is_sent(shared: Shared) -> None:
     for key, value in {
         "remote.origin.mirror": "true", "push.followTags": "true", "push.default": "matching", "fetch.prune": "true",
@@ -306,21 +301,20 @@ def test_another_kind_of_object_ids(shared: Shared) -> None:
         assert (answer.status, "another kind than this repository (sha1)" in answer.err) == (3, True)
 
 
-def test_shallow_and_partial_clones(shared: Shared) -> None:
-    shared.one.ok("push")
-    shared.server.git("config", "uploadpack.allowFilter", "true")
+def test_shallow_and_partial_clones(pushed: Shared) -> None:
+    pushed.server.git("config", "uploadpack.allowFilter", "true")
     for name, option in (("shallow", "--depth=1"), ("partial", "--filter=blob:none")):
-        path = shared.top / name
-        shared.one.git("clone", "-q", option, f"file://{shared.server.path}", str(path))
-        place = Place(path, shared.one.env, shared.one.zygote)
+        path = pushed.top / name
+        pushed.one.git("clone", "-q", option, f"file://{pushed.server.path}", str(path))
+        place = Place(path, pushed.one.env, pushed.one.zygote)
         place.ok("fetch")
-        shared.server.path.rename(shared.top / "away.git")  # what is needed is here
+        pushed.server.path.rename(pushed.top / "away.git")  # what is needed is here
         place.ok("rollback", "run/C2")
         assert place.read("a.txt") == "a at C2\n"
         place.ok("verify")
-        (shared.top / "away.git").rename(shared.server.path)
+        (pushed.top / "away.git").rename(pushed.server.path)
         place.ok("push")
-        assert any("rollback-2" in ref for ref in refs(shared.server))
+        assert any("rollback-2" in ref for ref in refs(pushed.server))
 
 
 # -- over ssh and http
@@ -376,7 +370,7 @@ def test_a_password_is_the_users_to_give_and_nobody_is_asked_for_one_without_a_t
         assert (answer.status, "Traceback" in answer.err) == (4, False)
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM])
 def test_a_server_that_does_not_answer_is_given_up_when_one_wants_to(shared: Shared, number: signal.Signals) -> None:
     with serving(shared.top) as server:
         server.stalls = True

@@ -62,24 +62,29 @@ def without_root(server: Place) -> str:
     ("make", "said"),
     [
         (changed(b'kind: "checkpoint"', b"knd: x"), "in it cannot be read"),
-        (changed(b"\nfields:", b"\nfields: {{{\nx:"), "is no YAML that can be read"),
+        pytest.param(
+            changed(b"\nfields:", b"\nfields: {{{\nx:"), "is no YAML that can be read", marks=pytest.mark.slow
+        ),
         (changed(b"\nfields:", b"\nanchor: &a [1]\nb: *a\nfields:"), "YAML aliases"),
         (changed(b"committer gitckpt", b"committer mallory"), "in it is no event of gitckpt's"),
-        (changed(b"\nfields:", b"\nx: " + b"x" * (17 << 20) + b"\nfields:"), "longer than 16 MiB"),
+        pytest.param(
+            changed(b"\nfields:", b"\nx: " + b"x" * (17 << 20) + b"\nfields:"),
+            "longer than 16 MiB",
+            marks=pytest.mark.slow,
+        ),
         (lambda server: server.git("rev-parse", "main"), "in it is no event of gitckpt's"),
         (without_root, "in it is no event of gitckpt's"),
         (with_tree(b"100644 .git"), "git does not let in what origin sends"),
-        (with_tree(b"100644 .."), "git does not let in what origin sends"),
+        pytest.param(with_tree(b"100644 .."), "git does not let in what origin sends", marks=pytest.mark.slow),
         (lambda server: put(server, "blob", b"no commit"), ""),
     ],
 )
 def test_a_session_that_does_not_read_as_one_is_left_there(
-    shared: Shared, make: Callable[[Place], str], said: str
+    pushed: Shared, make: Callable[[Place], str], said: str
 ) -> None:
-    shared.one.ok("push")
-    shared.one.ok("record", "--session", "good", stdin=checkpoint("1"))
-    shared.one.ok("push", "--session", "good")
-    server, two = shared.server, shared.two
+    pushed.one.ok("record", "--session", "good", stdin=checkpoint("1"))
+    pushed.one.ok("push", "--session", "good")
+    server, two = pushed.server, pushed.two
     bad = make(server)
     (server.path / MAIN).write_text(f"{bad}\n")
     answer = two.run("fetch")
@@ -92,65 +97,61 @@ def test_a_session_that_does_not_read_as_one_is_left_there(
     assert (answer.status, answer.out) == (3, "")
 
 
-def test_a_missing_object(shared: Shared) -> None:
-    shared.one.ok("push")
-    blob = shared.server.git("rev-parse", f"{MAIN}:new2.txt")
-    for pack in list(shared.server.path.glob("objects/pack/*.pack")):
-        aside = shared.top / pack.name
+def test_a_missing_object(pushed: Shared) -> None:
+    blob = pushed.server.git("rev-parse", f"{MAIN}:new2.txt")
+    for pack in list(pushed.server.path.glob("objects/pack/*.pack")):
+        aside = pushed.top / pack.name
         pack.rename(aside)
-        for other in shared.server.path.glob(f"objects/pack/{pack.stem}.*"):
+        for other in pushed.server.path.glob(f"objects/pack/{pack.stem}.*"):
             other.unlink()
         with aside.open("rb") as file:
             subprocess.run(
-                ["git", "unpack-objects", "-q"], cwd=shared.server.path, stdin=file, check=True, timeout=HANG
+                ["git", "unpack-objects", "-q"], cwd=pushed.server.path, stdin=file, check=True, timeout=HANG
             )
-    (shared.server.path / "objects" / blob[:2] / blob[2:]).unlink()
-    answer = shared.two.run("fetch")
+    (pushed.server.path / "objects" / blob[:2] / blob[2:]).unlink()
+    answer = pushed.two.run("fetch")
     assert (answer.status in (3, 4), "Traceback" in answer.err, answer.out) == (True, False, "")
-    assert refs(shared.two) == {}
+    assert refs(pushed.two) == {}
 
 
-def test_events_that_claim_to_be_of_a_session_that_was_recorded_here(shared: Shared) -> None:
-    shared.one.ok("push")
-    two = shared.two
+def test_events_that_claim_to_be_of_a_session_that_was_recorded_here(pushed: Shared) -> None:
+    two = pushed.two
     two.ok("record", "--session", "mine", stdin=checkpoint("1"))
     own = refs(two)
-    forged = changed(b'session: "run"', b'session: "mine"')(shared.server)
-    shared.server.git("update-ref", MAIN, forged)
+    forged = changed(b'session: "run"', b'session: "mine"')(pushed.server)
+    pushed.server.git("update-ref", MAIN, forged)
     answer = two.run("fetch")
     assert (answer.status, "claims to be of session mine" in answer.err) == (3, True)
     assert refs(two) == own
 
 
-def test_refs_of_a_form_that_gitckpt_does_not_make(shared: Shared) -> None:
-    shared.one.ok("push")
-    tip = refs(shared.server)[MAIN]
+def test_refs_of_a_form_that_gitckpt_does_not_make(pushed: Shared) -> None:
+    tip = refs(pushed.server)[MAIN]
     odd = [
         "refs/gitckpt/top", "refs/gitckpt/run/heads/a/b", "refs/gitckpt/run/notes/x", "refs/gitckpt/.x/heads/main",
         "refs/gitckpt/a=b/heads/main", f"refs/gitckpt/{'x' * 80}/heads/main", "refs/gitckpt/-x/heads/main",
     ]  # fmt: skip
     for name in odd:
-        path = shared.server.path / name
+        path = pushed.server.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"{tip}\n")
-    shared.server.git("update-ref", "refs/gitckpt/run/tags/C9", tip)
-    shared.server.git("update-ref", "refs/gitckpt/run/from/elsewhere", tip)
-    answer = shared.two.ok("fetch")
+    pushed.server.git("update-ref", "refs/gitckpt/run/tags/C9", tip)
+    pushed.server.git("update-ref", "refs/gitckpt/run/from/elsewhere", tip)
+    answer = pushed.two.ok("fetch")
     assert answer.out.startswith("fetched run (new, 1 line, 4 events)\nleft aside: ")
-    assert {name: oid for name, oid in refs(shared.two).items() if "/from/" not in name} == refs(shared.one)
-    shared.two.ok("verify")
+    assert {name: oid for name, oid in refs(pushed.two).items() if "/from/" not in name} == refs(pushed.one)
+    pushed.two.ok("verify")
 
 
-def test_a_session_of_ones_own_is_not_made_a_foreign_one(shared: Shared) -> None:
-    shared.one.ok("push")
-    shared.two.ok("fetch")
-    shared.two.git("push", "-q", "origin", "refs/gitckpt/*:refs/gitckpt/*")
-    shared.one.ok("fetch")
-    assert [s["origin"] for s in shared.one.json("sessions", "--all")["sessions"]] == [None]
-    shared.one.ok("save", "--session", "run")
+def test_a_session_of_ones_own_is_not_made_a_foreign_one(pushed: Shared) -> None:
+    pushed.two.ok("fetch")
+    pushed.two.git("push", "-q", "origin", "refs/gitckpt/*:refs/gitckpt/*")
+    pushed.one.ok("fetch")
+    assert [s["origin"] for s in pushed.one.json("sessions", "--all")["sessions"]] == [None]
+    pushed.one.ok("save", "--session", "run")
 
 
-@pytest.mark.parametrize("go_on", ["", ":"], ids=["git goes on", "git does not"])
+@pytest.mark.parametrize("go_on", ["", pytest.param(":", marks=pytest.mark.slow)], ids=["git goes on", "git does not"])
 @pytest.mark.parametrize("call", ["ls-remote", "fetch", "update-ref", "push"])
 def test_killed_in_the_middle(shared: Shared, call: str, go_on: str) -> None:
     if call != "push":

@@ -193,6 +193,7 @@ def test_what_is_staged_or_committed_and_nowhere_on_the_server(shared: Shared) -
     assert "with them went 2 commits of yours that origin did not have" in answer.out
 
 
+@pytest.mark.slow
 def test_a_secret_in_a_large_file_is_found_wherever_it_stands(shared: Shared) -> None:
     one = shared.one
     content = bytearray(18 << 20)
