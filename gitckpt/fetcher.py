@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from gitckpt.errors import Damaged, UnknownId
+from gitckpt.errors import Damaged, GitFailed, UnknownId
 from gitckpt.protocol.ids import is_legal
 from gitckpt.repo.arrived import ancestry, arrived, is_whole
 from gitckpt.repo.listed import sessions_in
@@ -117,7 +117,7 @@ class Fetcher:
             with self.tree.lock:
                 try:
                     self._take(session)
-                except Damaged as error:
+                except (Damaged, GitFailed) as error:
                     session.refuse(str(error))
 
     def _brought(self, wanted: list[Arrival]) -> list[Arrival]:

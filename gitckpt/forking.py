@@ -38,7 +38,8 @@ BROKEN_OFF = 130
 @dataclass(slots=True)
 class Attempt:
     """One attempt: its number, from 1, and session, where its work tree is, how it ended (a shell's exit status) after
-    how many seconds, and the exit status of the test, None where there was none."""
+    how many seconds, and the exit status of the test, None where there was none; `is_furnished` once it is as the
+    checkpoint was."""
 
     number: int
     session: str
@@ -46,6 +47,7 @@ class Attempt:
     status: int = BROKEN_OFF
     seconds: float = 0.0
     test: int | None = None
+    is_furnished: bool = False
 
 
 class Forking:
@@ -70,7 +72,8 @@ class Forking:
             try:
                 for number in range(1, count + 1):
                     session = f"{fork}-{number}"
-                    attempts.append(Attempt(number, session, places.add(session, commit)))
+                    attempts.append(Attempt(number, session, places.path(session)))
+                    places.add(session, commit)
                     self._furnish(attempts[-1], _numbered(command, number))
                 self._carry_out(attempts, command, test)
             finally:
@@ -87,6 +90,7 @@ class Forking:
             title = f"attempt {attempt.number} from {self._target.ref}"
             restorer.apply(restorer.prepare(Wish(self._target, title=title)))
         tree.close()
+        attempt.is_furnished = True
 
     def _carry_out(self, attempts: Sequence[Attempt], command: Sequence[str], test: str) -> None:
         lines = [
@@ -110,6 +114,8 @@ class Forking:
     def _conclude(self, attempt: Attempt, *, keep: bool) -> None:
         """Put how it ended on record, with the work tree as it is then, and take the work tree away. Where it cannot be
         recorded the work tree stays."""
+        if not attempt.is_furnished:
+            return remove_attempt(self._repository, attempt.path)
         try:
             tree = WorkTree(discover(attempt.path), self._say)
             Recorder(tree, name=attempt.session).note("end", _subject(attempt), {"attempt": self._record(attempt)})
@@ -118,6 +124,7 @@ class Forking:
                 remove_attempt(self._repository, attempt.path)
         except GitckptError as error:
             self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
+        return None
 
     def _record(self, attempt: Attempt) -> dict[str, Any]:
         record: dict[str, Any] = {

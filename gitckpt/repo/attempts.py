@@ -47,19 +47,19 @@ class Attempts:
     def _lock(self) -> bytes:
         return os.path.join(place_of_attempts(self._repository), self._fork + b".lock")
 
-    def add(self, session: str, commit: str) -> bytes:
-        """A work tree with its HEAD, detached, at this commit; where it is. Raises GitFailed."""
-        path = os.path.join(place_of_attempts(self._repository), os.fsencode(session))
-        self._repository.git.run("worktree", "add", "--quiet", "--detach", "--", path, commit)
-        return path
+    def path(self, session: str) -> bytes:
+        """Where the work tree of an attempt stands."""
+        return os.path.join(place_of_attempts(self._repository), os.fsencode(session))
+
+    def add(self, session: str, commit: str) -> None:
+        """Make a work tree with its HEAD, detached, at this commit. Raises GitFailed."""
+        self._repository.git.run("worktree", "add", "--quiet", "--detach", "--", self.path(session), commit)
 
 
 def remove_attempt(repository: Repository, path: bytes) -> None:
-    """Take a work tree away again, with all that is in it. Raises GitFailed."""
-    if os.path.isdir(path):
-        repository.git.run("worktree", "remove", "--force", "--force", "--", path)
-    else:
-        repository.git.run("worktree", "prune")
+    """Take a work tree away again, with all that is in it, also one that git had not finished."""
+    # `worktree prune` would take those of the user's along whose disk is not there at the moment
+    repository.git.run("worktree", "remove", "--force", "--force", "--", path, ok=(0, 128))
     clear(path)
 
 

@@ -178,3 +178,11 @@ def test_the_task_is_given_to_each(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "2", "--task", "make it so", "--", "printf", "%s", "{prompt}")
     for row in recorded.json("fork", "--list")["attempts"]:
         assert "make it so" in (attempts_dir(recorded) / f"{row['session']}.output").read_text()
+
+
+def test_what_git_cannot_make_leaves_nothing(recorded: Place) -> None:
+    script = r'case " $* " in *" worktree add "*-2\ *) "$GIT" "$@"; exit 1;; esac'
+    answer = recorded.run("fork", "C2", "-n", "2", "--", "true", env=recorded.before_git(script))
+    assert (answer.status, answer.out) == (4, "")
+    assert left(recorded) == []
+    recorded.ok("verify")
