@@ -126,6 +126,6 @@ def _program_to_call() -> str:
     if not found:
         raise Refused(
             "there is no command gitckpt that a hook could call: this one runs as a module of Python",
-            "install it (pipx install gitckpt), or have a command gitckpt in PATH",
+            "install it, so that PATH has it: pipx install gitckpt",
         )
     return found
