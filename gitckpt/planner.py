@@ -24,7 +24,7 @@ from gitckpt.repo.recorded import (
 )
 from gitckpt.repo.staging import Staging
 from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
-from gitckpt.trajectory.plan import Plan, Situation, make_plan
+from gitckpt.trajectory.plan import Plan, Situation, giving_way, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -137,6 +137,7 @@ class Planner:
         if wish.brought and ignored:
             # what the operation itself had put there goes, whatever a rule says
             ignored -= self._brought(wish.brought)
+        ignored -= giving_way(prepared.changes, blocked)
         going = set(deleted) - ignored
         then = {
             path: mode

@@ -93,7 +93,8 @@ def make_plan(
     target: str, scope: str, differences: Sequence[Difference], situation: Situation, by_hand: Sequence[str] = ()
 ) -> Plan:
     """The plan that makes the work tree the target's."""
-    steps = {difference.path: _step(difference, situation) for difference in differences}
+    gives_way = giving_way(differences, situation.blocked)
+    steps = {difference.path: _step(difference, situation, gives_way) for difference in differences}
     for path, reason in situation.uncovered.items():
         steps.setdefault(path, Step("leave", path, reason))
     for path in sorted(set(situation.empty_then) - set(situation.empty_now)):
@@ -106,22 +107,42 @@ def make_plan(
     return Plan(target, scope, tuple(steps[path] for path in sorted(steps)), tuple(by_hand))
 
 
-def _step(difference: Difference, situation: Situation) -> Step:
+def giving_way(differences: Sequence[Difference], blocked: Collection[bytes]) -> set[bytes]:
+    """The paths that must go for what the target has above or below them, whatever else is to be said of them."""
+    going = {difference.path for difference in differences if difference.status == "D"}
+    placed = {d.path for d in differences if d.status != "D" and d.path not in blocked} if going else set()
+    above = {prefix for path in placed for prefix in _above(path)}
+    return {path for path in going if path in above or not placed.isdisjoint(_above(path))}
+
+
+def _above(path: bytes) -> list[bytes]:
+    """The directories that a path is in."""
+    parts = path.split(b"/")
+    return [b"/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _step(difference: Difference, situation: Situation, gives_way: Collection[bytes]) -> Step:
     path, touched = difference.path, difference.path in situation.touched
     if path in situation.blocked:
         return Step("leave", path, situation.blocked[path], touched, blocked=True)
     if difference.status == "D":
-        if path in situation.ignored:
-            return Step("leave", path, "ignored by the rules of the target: it may have been there all along", touched)
-        above = _at_or_above(path, situation.unheld)
-        if above is not None:
-            return Step("leave", path, f"the target did not hold what was there: {situation.unheld[above]}", touched)
-        return Step("delete", path, "newer than the target", touched)
+        why = _why_left(path, situation)
+        if why and path not in gives_way:
+            return Step("leave", path, why, touched)
+        return Step("delete", path, "in the way of the target's" if why else "newer than the target", touched)
     if difference.status == "A":
         return Step("restore", path, "missing now", touched)
     if not difference.content_changed:
         return Step("mode", path, "the executable bit", touched)
     return Step("restore", path, "of another kind now" if difference.status == "T" else "changed since", touched)
+
+
+def _why_left(path: bytes, situation: Situation) -> str:
+    """Why a path that the target does not have may have been there all the same; "" where it is newer."""
+    if path in situation.ignored:
+        return "ignored by the rules of the target: it may have been there all along"
+    above = _at_or_above(path, situation.unheld)
+    return "" if above is None else f"the target did not hold what was there: {situation.unheld[above]}"
 
 
 def _at_or_above(path: bytes, paths: Collection[bytes]) -> bytes | None:

@@ -267,6 +267,24 @@ def test_what_the_targets_rules_ignore_may_have_been_there_all_along(project: Pr
     assert project.read("cache/x") == b"ignored at C1\n"
 
 
+def test_an_ignored_file_in_the_way_of_a_tracked_directory_is_planned_to_go_and_comes_back(project: Project) -> None:
+    project.write(".gitignore", "*\n!.gitignore\n")
+    project.checkpoint("C1")
+    project.remove("tests")
+    project.write("tests", "kept\n", 0o600)
+    before = project.disk()
+    steps = {step.path: step.action for step in project.plan("C1").steps}
+    assert steps == {b"tests": "delete", b"tests/check.sh": "restore"}
+    project.roll_back("C1")
+    between = project.disk()
+    project.roll_back("C1")
+    project.remove(".git/gitckpt")
+    project.undo()
+    assert project.disk() == between
+    project.undo()
+    assert project.disk() == before
+
+
 def test_permission_bits_of_a_directory_that_is_made_again(project: Project) -> None:
     """Git takes a directory away when its last file goes, and makes another."""
     project.write("private/one", "x")

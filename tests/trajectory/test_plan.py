@@ -48,6 +48,20 @@ def test_what_the_target_ignores_is_not_deleted() -> None:
     ]
 
 
+@pytest.mark.parametrize(("newer", "wanted"), [(b"a", b"a/b/c"), (b"a/b/c", b"a"), (b"a/b/c", b"a/b")])
+def test_what_is_in_the_way_of_the_targets_goes_whatever_ignores_it(newer: bytes, wanted: bytes) -> None:
+    found = [Difference("D", newer), Difference("A", wanted), Difference("D", b"a.c")]
+    situation = Situation(ignored={newer, b"a.c"}, unheld={newer: "too large"})
+    assert sorted(steps(found, situation)) == [
+        ("delete", newer, "in the way of the target's"),
+        ("leave", b"a.c", "ignored by the rules of the target: it may have been there all along"),
+        ("restore", wanted, "missing now"),
+    ]
+    assert {action for action, _, _ in steps(found, Situation(ignored={newer, b"a.c"}, blocked={wanted: "x"}))} == {
+        "leave"
+    }
+
+
 def test_what_is_blocked_is_left_and_blocks() -> None:
     plan = make_plan(
         "s/C6", "files", [Difference("A", b"a"), Difference("D", b"b")], Situation(blocked={b"a": "a FIFO"})
