@@ -84,7 +84,11 @@ def fenced(text: str) -> Iterator[tuple[str, int, str]]:
 
 def shell_lines(page: Path) -> list[Line]:
     """What is to be typed into a shell, of a console session without its prompt and output."""
-    lines = [(number, line) for language, number, line in fenced(page.read_text()) if language in SHELL]
+    lines = [
+        (number, line)
+        for language, number, line in fenced(page.read_text())
+        if language in SHELL and (language != "console" or line.startswith("$ "))
+    ]
     name = str(page.relative_to(ROOT))
     return [Line(name, number, line.strip().removeprefix("$ ")) for number, line in lines if line.strip()]
 
