@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 GUIDE = Path(__file__).parents[1] / "docs" / "guide.md"
 
-FENCE = re.compile(r"^```(\S*)(?: .*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```(\S*)(?: [^\n]*)?\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMPT = re.compile(r"^\$ (.*\n)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
