@@ -1,4 +1,6 @@
-"""Writes the part of docs/cli.md that follows from the commands' own help. Run it when that changes.
+"""Writes the part of docs/cli.md that follows from the commands' own help, and the manual page from all of it.
+
+Run it when either changes.
 
 python docs/commands.py
 """
@@ -49,4 +51,8 @@ def _cell(text: str) -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    from manpage import MANUAL, manual
+
+    written = page(PAGE.read_text(encoding="utf-8"))
+    PAGE.write_text(written, encoding="utf-8")
+    MANUAL.write_text(manual(written), encoding="ascii")

@@ -7,6 +7,7 @@ import os
 import re
 import runpy
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -149,6 +150,26 @@ def test_the_page_of_the_command_line_says_what_the_commands_say() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "commands.py"))["page"]
     written = (ROOT / "docs" / "cli.md").read_text()
     assert written == page(written), "python docs/commands.py writes it anew"
+
+
+def test_the_manual_page_says_what_the_page_of_the_command_line_says() -> None:
+    manual = runpy.run_path(str(ROOT / "docs" / "manpage.py"))["manual"]
+    written = (ROOT / "docs" / "gitckpt.1").read_text(encoding="ascii")
+    assert written == manual((ROOT / "docs" / "cli.md").read_text()), "python docs/commands.py writes it anew"
+    spelled = re.sub(r"\\f[BR]|\\", "", written)
+    options = {(name, option) for name in OPTIONS for option in OPTIONS[name] if option not in HELP}
+    sections = {words.partition("\n")[0]: words for words in spelled.split("\n.SS gitckpt ")}
+    assert [(name, option) for name, option in sorted(options) if option not in sections[name]] == []
+
+
+@pytest.mark.parametrize(
+    "check", [["groff", "-man", "-ww", "-z"], ["mandoc", "-T", "lint", "-W", "error"]], ids=" ".join
+)
+def test_the_manual_page_can_be_set(check: list[str]) -> None:
+    if shutil.which(check[0]) is None:
+        pytest.skip(f"{check[0]} is not installed")
+    done = subprocess.run([*check, str(ROOT / "docs" / "gitckpt.1")], capture_output=True, timeout=HANG)
+    assert (done.returncode, done.stdout + done.stderr) == (0, b"")
 
 
 def test_every_command_that_an_error_recommends_exists() -> None:
