@@ -1,6 +1,6 @@
 """Sets docs/cli.md as a manual page, docs/gitckpt.1. `python docs/commands.py` writes both.
 
-Of markdown it knows what that page has in it: headings, paragraphs, tables of two columns, fences, code, emphasis, links.
+It knows what that page has of markdown: headings, paragraphs, tables of two columns, fences, code, emphasis, links.
 """
 
 from __future__ import annotations
