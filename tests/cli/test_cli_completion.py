@@ -57,17 +57,15 @@ def until(master: int, wanted: str) -> str:
 def test_an_id_is_completed_where_it_was_set_up_as_documented(shell: str, place: Place, person: dict[str, str]) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
-    place.ok("save", "-m", "the words of the step")
+    place.ok("save", "-m", "before I try this")
     setup = [shell, "-c", "gitckpt --install-completion; true"]
     subprocess.run(setup, cwd=place.path, env=person, check=True, capture_output=True, timeout=HANG)
     process, master = at_a_terminal(SHELLS[shell], place.path, person)
     try:
         os.write(master, b"echo rea''dy\r")
         until(master, "ready")
-        os.write(master, b"gitckpt show C" + TABS[shell])
-        until(master, "C1")
-        os.write(master, b"\r")
-        until(master, "the words of the step")
+        os.write(master, b"gitckpt show C" + TABS[shell] + b"\r")
+        until(master, "C1  checkpoint")
     finally:
         os.kill(process, signal.SIGKILL)
         os.close(master)
