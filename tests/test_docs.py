@@ -146,6 +146,11 @@ def test_the_readme_names_the_commands_that_one_begins_with() -> None:
     assert {"wrap", "record", "save", "log", "show", "diff", "rollback", "undo"} <= shown
 
 
+def test_somebody_who_has_only_the_readme_finds_every_command() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert [name for name in OPTIONS if name != "hook" and f"gitckpt {name}" not in readme] == []
+
+
 def test_the_page_of_the_command_line_says_what_the_commands_say() -> None:
     page = runpy.run_path(str(ROOT / "docs" / "commands.py"))["page"]
     written = (ROOT / "docs" / "cli.md").read_text()
