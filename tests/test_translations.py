@@ -32,8 +32,8 @@ def shape(section: str) -> list[str]:
 
 
 def typed(section: str) -> list[str]:
-    """What stands in back-ticks, but for the words of a language: those in Chinese, and a fact."""
-    return sorted(
+    """What stands in back-ticks, but for the words of a language: those in Chinese, and a fact. Versions too."""
+    return re.findall(r"\d+\.\d+", section) + sorted(
         {span for span in re.findall(r"`([^`\n]+)`", section) if not re.search(f"{CHINESE}|^- A|characters", span)}
     )
 
