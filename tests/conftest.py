@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,11 @@ hypothesis.settings.load_profile("suite")
 #: Variables that git, or gitckpt, looks at.
 FOREIGN = ("GIT_", "GITCKPT_", "XDG_", "LC_", "SSH_")
 FOREIGN_NAMES = ("EMAIL", "PAGER", "EDITOR", "VISUAL", "LANGUAGE", "NO_COLOR", "COLUMNS")
+
+
+# a shell has what it starts in the background ignore Ctrl-C, and all children of that: ours are told by it
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
