@@ -38,15 +38,16 @@ class Seed:
     """What the private index was made from.
 
     `key` is the stat data of the user's index and `listing` what `ls-files -z -s -v` said of it; `paths` are those in
-    the private index, and `as_is` says that its entries are the user's, each with its stat data. `written` is when he
-    wrote it, in whole seconds."""
+    the private index, `directories` what they are in, and `as_is` says that its entries are the user's, each with its
+    stat data. `written` is when he wrote it, in whole seconds."""
 
-    __slots__ = ("as_is", "key", "listing", "paths", "written")
+    __slots__ = ("as_is", "directories", "key", "listing", "paths", "written")
 
     def __init__(self, key: tuple[int, ...] = (), listing: bytes = b"", paths: list[bytes] | None = None) -> None:
         self.key, self.listing, self.paths = key, listing, paths or []
         self.written = key[0] // 1_000_000_000 if key else 0
         self.as_is = bool(key)
+        self.directories: set[bytes] = set()
 
     def may_hide_edits(self, status: os.stat_result) -> bool:
         """Whether a file may have changed after the index was written without git being able to tell.
@@ -111,7 +112,8 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
             raise GitFailed("the checksum of the staging area is wrong")
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
         suspicious = _flagged(repository, seed, sparse)
-        look(parents(seed.paths))
+        seed.directories = parents(seed.paths)
+        look(seed.directories)
         suspicious += _converted(repository, raw, seed)
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
@@ -121,6 +123,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
     if suspicious:
         raw.run("update-index", "-z", "--index-info", data=b"".join(suspicious))
         seed.as_is, seed.paths = False, paths(raw)
+        seed.directories = parents(seed.paths)
     return seed
 
 
@@ -160,7 +163,7 @@ def _may_be_intended(text: bytes) -> bool:
 def _converted(repository: Repository, raw: Git, seed: Seed) -> list[bytes]:
     """Rows that take the stat data from entries that the user's git may have converted on the way in."""
     user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))
-    if not _conversion_possible(repository, user, seed.paths):
+    if not _conversion_possible(repository, user, seed):
         return []
     listing = [entry[2:].split(b"\t", 1) for entry in split(seed.listing) if entry[2:].startswith(b"100")]
     entries = [(head, path) for head, path in listing if head.endswith(b" 0")]
@@ -190,7 +193,7 @@ def _size(path: bytes) -> bytes:
         return b""
 
 
-def _conversion_possible(repository: Repository, user: Git, paths: list[bytes]) -> bool:
+def _conversion_possible(repository: Repository, user: Git, seed: Seed) -> bool:
     """Whether any attribute file or setting of the user's could make a blob differ from its file."""
     # any value of either, also one that a scope nearer to the user takes back
     if user.run("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1)):
@@ -198,8 +201,8 @@ def _conversion_possible(repository: Repository, user: Git, paths: list[bytes]) 
     if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")) or _personal_attributes():
         return True
     # in the index, or beside a recorded file, ignored or not: git reads it wherever it stands
-    recorded = any(path.endswith(b".gitattributes") for path in paths)
-    places = (os.path.join(directory, b".gitattributes") for directory in (b"", *parents(paths)))
+    recorded = any(path.endswith(b".gitattributes") for path in seed.paths)
+    places = (os.path.join(directory, b".gitattributes") for directory in (b"", *seed.directories))
     return recorded or any(os.path.lexists(repository.at(place)) for place in places)
 
 

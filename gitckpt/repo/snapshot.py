@@ -113,7 +113,7 @@ class Snapshotter:
         others = None if cache.modes_known else self._ask_for_others()
         paths = None if cache.modes_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
-            cache.tracked = index.parents(paths or ())
+            cache.tracked = seed.directories if seed else index.parents(paths or ())
         # where the index has just been made, that was looked at already
         looked = seed is not None and bool(cache.directories.known)
         rules_changed = looked or self._look(cache.tracked, dirty, head[1], others)
