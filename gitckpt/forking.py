@@ -14,12 +14,14 @@ from gitckpt.process.command import agent_environment
 from gitckpt.process.together import Command, Ended, run_together
 from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.attempts import Attempts, output_of, remove_attempt, sweep
+from gitckpt.repo.directories import SPECIAL
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.recorded import recorded_git
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Restorer
+from gitckpt.views.paths import missing_lines
 from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
@@ -113,14 +115,17 @@ class Forking:
 
     def _conclude(self, attempt: Attempt, *, keep: bool) -> None:
         """Put how it ended on record, with the work tree as it is then, and take the work tree away. Where it cannot be
-        recorded the work tree stays."""
+        recorded, or not whole, the work tree stays: nothing else has what is in it."""
         if not attempt.is_furnished:
             return remove_attempt(self._repository, attempt.path)
         try:
             tree = WorkTree(discover(attempt.path), self._say)
-            Recorder(tree, name=attempt.session).note("end", _subject(attempt), {"attempt": self._record(attempt)})
+            note = {"attempt": self._record(attempt)}
+            lost = _of_worth(Recorder(tree, name=attempt.session).note("end", _subject(attempt), note))
             tree.close()
-            if not keep:
+            if lost:
+                self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: not on record: {lost}")
+            elif not keep:
                 remove_attempt(self._repository, attempt.path)
         except GitckptError as error:
             self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
@@ -132,6 +137,12 @@ class Forking:
             "seconds": round(attempt.seconds, 1),
         }  # fmt: skip
         return record if attempt.test is None else {**record, "test": attempt.test}
+
+
+def _of_worth(event: Event) -> str:
+    """What its snapshot lacks, but for what has no content of its own, as words for the person."""
+    hollow = tuple(f"a {kind}" for kind in SPECIAL.values())
+    return "; ".join(missing_lines([missing for missing in event.missing if missing.get("reason") not in hollow]))
 
 
 def _numbered(command: Sequence[str], number: int) -> list[str]:

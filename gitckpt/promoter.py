@@ -73,11 +73,29 @@ class Promoter:
         raise UsageError(f"{revision!r} is no commit", "give a branch, a tag or a commit id")
 
     def check_branch(self, name: str) -> None:
-        """See that a new branch can have this name. Raises UsageError, or Refused where there is one."""
-        if not self._user.succeeds("check-ref-format", f"refs/heads/{name}") or name.startswith("-"):
+        """See that a new branch can have this name, and that git takes it for nothing else afterwards.
+
+        Raises UsageError for what is no name, Refused where something is in the way."""
+        if not self._is_name(name):
             raise UsageError(f"{name!r} is no name for a branch", "git check-ref-format says what one looks like")
-        if self._user.succeeds("show-ref", "--verify", "--quiet", f"refs/heads/{name}"):
-            raise Refused(f"there is a branch {name} already", "--branch NAME gives the new one another name")
+        if (taken := self._in_the_way(name)) is not None:
+            raise Refused(f"there is a branch {taken} already", "--branch NAME gives the new one another name")
+        if self._user.succeeds("rev-parse", "-q", "--verify", "--end-of-options", name):
+            raise Refused(f"git takes {name!r} for something else already", "--branch NAME gives it another name")
+
+    def _is_name(self, name: str) -> bool:
+        """As `git branch` has it: not HEAD, and nothing that stands for another name."""
+        call = self._user.start("check-ref-format", "--branch", name, ok=(0, 1, 128))
+        return os.fsdecode(call.wait()).rstrip("\n") == name and call.status == 0
+
+    def _in_the_way(self, name: str) -> str | None:
+        """A branch of this name, or one that is a directory of it, or in it: git cannot hold both."""
+        first = name.partition("/")[0]
+        listed = self._user.run("for-each-ref", "--format=%(refname)", f"refs/heads/{first}")
+        for branch in (os.fsdecode(row).removeprefix("refs/heads/") for row in listed.splitlines()):
+            if branch == name or branch.startswith(f"{name}/") or name.startswith(f"{branch}/"):
+                return branch
+        return None
 
     def make(self, steps: Sequence[Step], start: Event, base: str | None, text: str = "") -> Promotion:
         """Make the commits; no ref names them yet. `start` is the first event of the session, `text` the message of a

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 
 from gitckpt.cli import render
 from gitckpt.errors import Refused, UsageError
@@ -44,7 +45,7 @@ def _blamed(reader: Reader, tip: Event, path: bytes, lines: str, *, now: bool) -
     from gitckpt.repo.trees import blob_at
 
     shown, full = os.fsdecode(path), reader.repository.at(path)
-    if now and not os.path.isfile(full):
+    if now and not _is_file(full):
         raise Refused(f"there is no file {shown!r}", "--at ID shows it as it was")
     old = blob_at(reader.git, tip.commit, path)
     content = _content(full) if now else old
@@ -64,9 +65,20 @@ def _blamed(reader: Reader, tip: Event, path: bytes, lines: str, *, now: bool) -
     )
 
 
+def _is_file(path: bytes) -> bool:
+    """Whether it is a file, or a link, which is meant itself: what it leads to is another path's."""
+    try:
+        mode = os.lstat(path).st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISLNK(mode)
+
+
 def _content(path: bytes) -> bytes:
     try:
-        with open(path, "rb") as file:
+        if os.path.islink(path):
+            return os.readlink(path)
+        with open(os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
             return file.read()
     except OSError as error:
         raise Refused(f"{os.fsdecode(path)!r} cannot be read: {error.strerror}") from error

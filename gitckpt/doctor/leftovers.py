@@ -77,8 +77,12 @@ def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
 def attempts(repository: Repository, patient: Patient) -> Iterator[Remark]:
     """Work trees of attempts whose `gitckpt fork` was killed."""
     for path in left_attempts(repository):
-        message = f"an attempt was left in {os.fsdecode(path)}: what ran it is dead"
-        yield Remark("mend", message, f"git worktree remove --force {shown(path)}")
+        message = (
+            f"an attempt was left in {os.fsdecode(path)}: what ran it is dead, and what it did may not be on record"
+        )
+        yield Remark(
+            "mend", message, f"(cd {shown(path)} && gitckpt save) && git worktree remove --force {shown(path)}"
+        )
 
 
 @in_repository

@@ -56,6 +56,16 @@ def test_the_bytes_on_disk_are_what_counts_whatever_attributes_say(place: Place)
     assert [who for who, _ in written(place, "f")] == ["start", "start"]
 
 
+def test_a_link_is_shown_as_what_it_is_and_never_followed(place: Place, tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("not yours\n")
+    (place.path / "link").symlink_to(tmp_path / "secret")
+    (place.path / "dangling").symlink_to("nowhere")
+    place.ok("save")
+    assert written(place, "link") == [("start", str(tmp_path / "secret"))]
+    (place.path / "new").symlink_to("/dev/zero")
+    assert written(place, "new") == [("now", "/dev/zero")] and written(place, "dangling") == [("start", "nowhere")]
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

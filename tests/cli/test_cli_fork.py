@@ -113,6 +113,14 @@ def test_without_a_success_the_answer_is_no(recorded: Place) -> None:
     assert left(recorded) == []
 
 
+def test_what_is_not_on_record_does_not_go_with_the_work_tree(recorded: Place) -> None:
+    script = "mkfifo pipe; [ {n} = 1 ] || git init -q nested; [ {n} = 1 ] || echo mine >nested/f"
+    told = recorded.run("fork", "C2", "-n", "2", "--", "sh", "-c", script).err
+    [session] = [name for name in left(recorded) if "\n" not in name]
+    assert session.endswith("-2") and (attempts_dir(recorded) / session / "nested" / "f").read_text() == "mine\n"
+    assert "attempt 2 stays in" in told and "nested: a repository of its own" in told and "attempt 1" not in told
+
+
 @pytest.mark.slow
 def test_work_trees_that_are_to_stay(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "1", "--keep", "--", "sh", "-c", "echo kept >kept.txt")
@@ -166,7 +174,12 @@ def test_killed_no_agent_runs_on_and_doctor_names_what_is_left(recorded: Place, 
     mending = [check["help"] for check in told if check["check"] == "attempts"]
     assert len(mending) == 2
     for command in mending:
-        recorded.git(*command.split()[1:])
+        line = command.replace("gitckpt save", f"{sys.executable} -m gitckpt save")
+        subprocess.run(["sh", "-ec", line], cwd=recorded.path, env=recorded.env, check=True, capture_output=True)
+    for session in {
+        ref.split("/")[2] for ref in recorded.git("for-each-ref", "refs/gitckpt/*-[12]/").split() if "/" in ref
+    }:
+        assert recorded.git("show", f"refs/gitckpt/{session}/heads/rollback-2:busy.txt") == "busy"
     assert not any(check["check"] == "attempts" for check in recorded.run("doctor", "--json").json["checks"])
     recorded.ok("fork", "C2", "-n", "1", "--", "true")
     assert left(recorded) == []
