@@ -80,6 +80,8 @@ class Promoter:
             raise UsageError(f"{name!r} is no name for a branch", "git check-ref-format says what one looks like")
         if (taken := self._in_the_way(name)) is not None:
             raise Refused(f"there is a branch {taken} already", "--branch NAME gives the new one another name")
+        if os.fsencode(f"branch refs/heads/{name}") in self._user.run("worktree", "list", "--porcelain").splitlines():
+            raise Refused(f"you are on {name}, which has no commit yet", "--branch NAME gives the new one another name")
         if self._user.succeeds("rev-parse", "-q", "--verify", "--end-of-options", name):
             raise Refused(f"git takes {name!r} for something else already", "--branch NAME gives it another name")
 

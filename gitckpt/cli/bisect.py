@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from gitckpt.cli import render
+from gitckpt.cli.transfer import ending_by_signal
 from gitckpt.errors import Negative, UsageError
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
@@ -31,7 +32,7 @@ def bisect(
         )
     wanted = command or shell(tree.settings.verify)
     output = sys.stderr.fileno() if json else None
-    with Trial(tree, wanted, render.say, keep=keep, anew=anew, output=output) as trial:
+    with ending_by_signal(), Trial(tree, wanted, render.say, keep=keep, anew=anew, output=output) as trial:
         _check_ends(trial, events)
         found = search(events, trial.verdict)
     tree.close()

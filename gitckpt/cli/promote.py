@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
+from gitckpt.cli.transfer import ending_by_signal
 from gitckpt.errors import UsageError
 from gitckpt.promoter import Promoter, Promotion
 from gitckpt.repo.reader import Reader
@@ -41,7 +42,8 @@ def promote(
     promoter.check_branch(name)
     base = promoter.base(onto)
     start = session.chain(last.commit)[0]
-    promotion = while_telling(lambda: promoter.make(planned, start, base, message))
+    with ending_by_signal():
+        promotion = while_telling(lambda: promoter.make(planned, start, base, message))
     if not dry_run:
         promoter.publish(promotion, name)
     tree.close()

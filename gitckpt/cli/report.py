@@ -148,17 +148,21 @@ def _put(target: bytes, page: bytes) -> None:
     try:
         with open(descriptor, "wb") as file:
             file.write(page)
-        os.chmod(beside, 0o666 & ~_umask())
+        os.chmod(beside, _mode(target))
         os.replace(beside, target)
     except BaseException:
         os.unlink(beside)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+def _mode(target: bytes) -> int:
+    """The permission bits of the page that is there, which a person may have closed to others; else as for any file."""
+    try:
+        return os.stat(target).st_mode & 0o777
+    except OSError:
+        mask = os.umask(0o077)
+        os.umask(mask)
+        return 0o666 & ~mask
 
 
 def _told(lost: list[str]) -> int:

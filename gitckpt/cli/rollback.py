@@ -66,13 +66,15 @@ def rollback(
 
 def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
     """The commit of the newest checkpoint on the line being recorded at which the person's own test succeeds."""
+    from gitckpt.cli.transfer import ending_by_signal
     from gitckpt.trying import last_green, shell
 
     if not tree.settings.verify:
         raise UsageError("which command says what is green?", 'git config gitckpt.verify "npm test" tells gitckpt')
     events = [event for event in reader.line() if event.kind in ("start", "checkpoint", "auto")]
     output = sys.stderr.fileno() if json else None
-    return last_green(tree, events, shell(tree.settings.verify), render.say, output=output).commit
+    with ending_by_signal():
+        return last_green(tree, events, shell(tree.settings.verify), render.say, output=output).commit
 
 
 def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: bool) -> None:

@@ -1,4 +1,4 @@
-"""What `push` and `fetch` have in common: they end in order when they are told to end."""
+"""What `push`, `fetch`, `promote` and `bisect` have in common: they end in order when they are told to end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 @contextmanager
 def ending_by_signal() -> Iterator[None]:
-    """Take git, and the ssh or http helper that it has started, along when a signal ends us."""
+    """Take what we have started along when a signal ends us, and scratch directories."""
     before = {number: signal.getsignal(number) for number in ENDING}
     for number, handler in before.items():
         if handler is signal.SIG_DFL:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
-from commandline import Place, checkpoint
+from commandline import HANG, Place, checkpoint
 
 
 def written(place: Place, *arguments: str) -> list[tuple[str | None, str]]:
@@ -106,6 +109,21 @@ def test_the_command_has_the_files_and_no_way_to_the_repository(story: Place, tm
     given = (tmp_path / "env").read_text()
     assert "GIT_DIR" not in given and "GITCKPT_CHECKPOINT=run/C" in given
     assert "list" in (tmp_path / "files").read_text() and ".git\n" not in (tmp_path / "files").read_text()
+
+
+@pytest.mark.parametrize("arguments", [["bisect", "C1", "C4"], ["rollback", "--last-green"]])
+def test_told_to_end_it_leaves_no_scratch_directory(story: Place, tmp_path: Path, arguments: list[str]) -> None:
+    script = f"touch {tmp_path}/begun; exec sleep 600"
+    story.git("config", "gitckpt.verify", f"exec sh -c '{script}'")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "gitckpt", *arguments], cwd=story.path, env=story.env, stderr=subprocess.DEVNULL
+    )
+    deadline = time.monotonic() + HANG
+    while not (tmp_path / "begun").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.terminate()
+    assert process.wait(HANG) == 143
+    assert not list(Path(story.env["TMPDIR"]).glob("gitckpt-*")), "the scratch directory is left"
 
 
 @pytest.mark.parametrize("left", ["ln -s $KEPT files", "mkdir -p files/shut/in; chmod 0 files/shut", "touch files"])

@@ -198,6 +198,8 @@ def test_before_the_first_commit_there_is_nothing_below(place: Place, tmp_path: 
     empty.ok("save")
     empty.write("a.txt", "a\n")
     empty.ok("save", "-m", "the first file")
+    assert "you are on" in empty.run("promote", "--branch", empty.git("symbolic-ref", "--short", "HEAD")).err
+    assert empty.git("for-each-ref", "refs/heads") == ""
     empty.ok("promote", "--branch", "mine")
     assert empty.git("log", "--format=%s", "mine") == "the first file"
     assert empty.git("status", "--porcelain") == "?? a.txt"

@@ -98,6 +98,13 @@ def test_a_report_is_written_over_and_nothing_else(recorded: Place) -> None:
     )
 
 
+def test_a_page_that_was_closed_to_others_stays_so(recorded: Place) -> None:
+    recorded.ok("report", "-o", "page.html")
+    (recorded.path / "page.html").chmod(0o600)
+    recorded.ok("report", "-o", "page.html")
+    assert (recorded.path / "page.html").stat().st_mode & 0o777 == 0o600
+
+
 def test_a_link_leads_to_the_file_and_a_device_takes_the_page(recorded: Place) -> None:
     target = recorded.path / "target.html"
     target.write_bytes(b"")
