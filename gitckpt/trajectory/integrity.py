@@ -210,10 +210,10 @@ def insane_current(record: Record) -> Iterator[Finding]:
 
 
 def interrupted_operations(record: Record) -> Iterator[Finding]:
-    """No rollback was left half done."""
+    """No rollback was left half done, but for linked work trees that are gone: nobody could finish those."""
     opened = [(session, line) for session, lines in record.lines.items() for line in lines]
     recorded = [event for event in record.readable() if event.session not in record.fetched]
-    for worktree in sorted({event.worktree for event in recorded}):
+    for worktree in sorted({event.worktree for event in recorded if event.worktree in {"", *record.current}}):
         events = sorted((e for e in recorded if e.worktree == worktree), key=lambda event: event.at)
         event = operations(events, opened).interrupted
         if event is not None:

@@ -113,6 +113,18 @@ def test_without_a_success_the_answer_is_no(recorded: Place) -> None:
     assert left(recorded) == []
 
 
+def test_one_that_found_no_room_to_begin_leaves_nothing_to_mend(recorded: Place) -> None:
+    recorded.write("big", "x" * 500_000)
+    recorded.ok("save", "--session", "run", "-m", "big")
+    script = "trap '' XFSZ; ulimit -f 40; exec \"$0\" -m gitckpt fork last -n 1 -- true"
+    answer = subprocess.run(
+        ["sh", "-c", script, sys.executable], cwd=recorded.path, env=recorded.env, capture_output=True
+    )
+    assert answer.returncode == 4 and b"Traceback" not in answer.stderr, answer
+    assert left(recorded) == []
+    recorded.ok("verify")
+
+
 def test_what_is_not_on_record_does_not_go_with_the_work_tree(recorded: Place) -> None:
     script = "mkfifo pipe; [ {n} = 1 ] || git init -q nested; [ {n} = 1 ] || echo mine >nested/f"
     told = recorded.run("fork", "C2", "-n", "2", "--", "sh", "-c", script).err
