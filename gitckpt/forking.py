@@ -51,6 +51,11 @@ class Attempt:
     test: int | None = None
     is_furnished: bool = False
 
+    @property
+    def succeeded(self) -> bool:
+        """Whether it ended well and passed its test, where there was one."""
+        return self.status == 0 and not self.test
+
 
 class Forking:
     """Attempts from one checkpoint. `wrap` is the command line that runs an agent and records it, to which the session

@@ -111,7 +111,10 @@ class Promoter:
         with tempfile.TemporaryDirectory(prefix="gitckpt-promote-") as room:
             grafting = Grafting(self._repository, self._user, os.fsencode(room), below)
             for step, pair in zip(steps, pairwise(trees), strict=True):
-                self._add(promotion, grafting, step, pair, text)
+                try:
+                    self._add(promotion, grafting, step, pair, text)
+                except Conflicts as error:
+                    raise _refusal(step, steps, base, error) from error
         if not promotion.commits:
             raise Refused("there is nothing to promote: your commit has all of these changes already")
         return promotion
@@ -139,10 +142,7 @@ class Promoter:
         return dict.fromkeys(sorted(ignored_paths(rules, paths)) if paths else (), "ignored, and not in your commit")
 
     def _add(self, promotion: Promotion, grafting: Grafting, step: Step, trees: tuple[str, str], text: str) -> None:
-        try:
-            paths = grafting.add(*trees, promotion.left_out)
-        except Conflicts as error:
-            raise _refusal(step, promotion.base, error) from error
+        paths = grafting.add(*trees, promotion.left_out)
         if not paths:
             promotion.skipped += step.events
             return
@@ -198,11 +198,19 @@ def _uncovered(events: Sequence[Event]) -> dict[bytes, str]:
     return {data_path(missing["path"]): f"not covered: {missing.get('reason')}" for missing in found}
 
 
-def _refusal(step: Step, base: str | None, conflicts: Conflicts) -> Refused:
+def _refusal(step: Step, steps: Sequence[Step], base: str | None, conflicts: Conflicts) -> Refused:
     lines = [f"  {os.fsdecode(path)!r}: {why}" for path, why in sorted(conflicts.paths.items())]
     shown = lines if len(lines) <= 10 else [*lines[:10], f"  and {len(lines) - 10} more"]
     where = f"commit {base[:12]}" if base else "an empty history"
     return Refused(
         "\n".join([f"what {step.after.ref} changed cannot be put on {where}; nothing was made", *shown]),
-        "--onto REVISION puts it on another commit; gitckpt diff shows the change",
+        f"{_whole_line(steps)}--onto REVISION puts it on another commit; gitckpt diff shows the change",
     )
+
+
+def _whole_line(steps: Sequence[Step]) -> str:
+    """What helps where the steps build on checkpoints that are not among them."""
+    before, last = steps[0].before, steps[-1].after.ref
+    if before is None:
+        return ""
+    return f"gitckpt promote {last} takes along what was done up to {before.id or 'there'}, on which this builds; "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -10,17 +11,20 @@ from gitckpt.cli.rollback import go_to
 from gitckpt.cli.transfer import ending_by_signal
 from gitckpt.errors import Damaged, UnknownId, UsageError
 from gitckpt.repo import checked
+from gitckpt.repo.attempts import output_of
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.trees import numstat
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Restorer
 from gitckpt.trajectory.attempts import Tried, tried
 from gitckpt.views.attempts import attempts_document, attempts_lines
+from gitckpt.views.text import count as counted
 from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitckpt.forking import Attempt
     from gitckpt.views.attempts import AttemptRow
 
 #: Attempts of one fork: more are a mistake of typing.
@@ -59,8 +63,8 @@ def fork(
     sessions = {attempt.session for attempt in made}
     _tell(reader, [row for row in _all(reader) if row.session in sessions], json=json)
     if not json:
-        render.say(f"gitckpt pick {made[0].session} brings one home; gitckpt log --session {made[0].session} shows it")
-    return 0 if any(attempt.status == 0 and not attempt.test for attempt in made) else 1
+        _tell_next(reader, made)
+    return 0 if any(attempt.succeeded for attempt in made) else 1
 
 
 def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = False) -> int:
@@ -74,6 +78,17 @@ def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = Fa
         go_to(restorer, wish, dry_run=dry_run, json=json, yes=yes)
     tree.close()
     return 0
+
+
+def _tell_next(reader: Reader, made: Sequence[Attempt]) -> None:
+    """What the failed ones have printed, and how to bring home the first that succeeded."""
+    failed = [attempt for attempt in made if not attempt.succeeded]
+    if failed:
+        printed = os.fsdecode(output_of(reader.repository, failed[0].session))
+        render.say(f"{counted(len(failed), 'attempt')} failed; what number {failed[0].number} has printed: {printed}")
+    chosen = next((attempt for attempt in made if attempt.succeeded), made[0])
+    which = "one that succeeded" if chosen.succeeded else "one all the same"
+    render.say(f"gitckpt pick {chosen.session} brings home {which}; gitckpt log --session {chosen.session} shows it")
 
 
 def _all(reader: Reader) -> Sequence[Tried]:
@@ -94,7 +109,7 @@ def _tell(reader: Reader, attempts: Sequence[Tried], *, json: bool) -> None:
     if json:
         render.json(attempts_document(rows))
     else:
-        render.out(attempts_lines(rows, render.style()))
+        render.out(attempts_lines(rows, render.style(), render.columns()))
 
 
 def _row(reader: Reader, attempt: Tried) -> AttemptRow:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitckpt.cli import render
 from gitckpt.repo.reader import Reader
+from gitckpt.views.text import count
 
 
 def sessions(*, json: bool = False, all: bool = False) -> int:
@@ -18,6 +19,8 @@ def sessions(*, json: bool = False, all: bool = False) -> int:
     rows = [session_row(session, sizes.get(session.id), origins.get(session.id)) for session in found]
     if json:
         render.json(sessions_document(rows))
-    else:
-        render.out(sessions_lines(rows, render.style(), render.columns()))
+        return 0
+    render.out(sessions_lines(rows, render.style(), render.columns()))
+    if not rows and (others := len(reader.sessions(everywhere=True))):
+        render.say(f"gitckpt sessions --all lists {count(others, 'session')} of other work trees and remotes")
     return 0

@@ -31,12 +31,15 @@ def attempts_document(rows: Sequence[AttemptRow]) -> dict[str, Any]:
     return {"schema": "gitckpt.fork/1", "attempts": list(rows)}
 
 
-def attempts_lines(rows: Sequence[AttemptRow], style: Style = PLAIN) -> list[str]:
-    """A table, in the order given."""
+def attempts_lines(rows: Sequence[AttemptRow], style: Style = PLAIN, columns: int | None = None) -> list[str]:
+    """A table, in the order given. On a terminal too narrow for it the checkpoints stand without their session."""
     if not rows:
         return ["No attempts here. `gitckpt fork C4 -n 3 -- CMD` makes some."]
     table = [_HEADINGS, *(_cells(row) for row in rows)]
     widths = [max(width(cells[index]) for cells in table) for index in range(len(_HEADINGS))]
+    if columns is not None and sum(widths) + 2 * (len(widths) - 1) > columns:
+        shorter: list[AttemptRow] = [{**row, "of": row["of"].rpartition("/")[2]} for row in rows]
+        return attempts_lines(shorter, style)
     lines = ["  ".join(pad(cell, wide) for cell, wide in zip(cells, widths, strict=True)).rstrip() for cells in table]
     return [style.bold(lines[0]), *lines[1:]]
 

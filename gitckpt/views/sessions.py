@@ -7,7 +7,7 @@ from gitckpt.views.text import PLAIN, Style, byte_size, escape, fit, pad, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any, TypedDict
 
     from gitckpt.trajectory.session import Session
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 
 _HEADINGS = ("SESSION", "FROM", "TO", "EVENTS", "CHECKPOINTS", "LINES", "SIZE", "REMOTE", "AGENT")
+
+#: What a terminal too narrow for all does without, in this order: the id begins with the date of the start.
+_SPARED = ("FROM", "LINES", "EVENTS", "SIZE")
+
+#: Columns that the agent's command has at least, where it is so long, before anything is left out for it.
+_AGENT = 16
 
 #: Columns whose numbers stand at the right.
 _RIGHT = ("EVENTS", "CHECKPOINTS", "LINES", "SIZE")
@@ -57,33 +63,51 @@ def sessions_document(rows: Sequence[SessionRow]) -> dict[str, Any]:
 
 
 def sessions_lines(rows: Sequence[SessionRow], style: Style = PLAIN, columns: int | None = None) -> list[str]:
-    """A table in the order given; the command of the agent is cut where the terminal ends."""
+    """A table in the order given. Where the terminal is narrow the dates of the start, the lines, events and sizes are
+    left out, in this order, as far as needed; the command of the agent is cut where it ends."""
     if not rows:
         return ["No sessions here. `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand."]
-    headings = _HEADINGS if any(row["origin"] for row in rows) else tuple(h for h in _HEADINGS if h != "REMOTE")
-    table = [headings, *((*_cells(row, style)[: len(headings) - 1], escape(row["agent"])) for row in rows)]
-    widths = [max(width(cells[index]) for cells in table) for index in range(len(headings))]
-    lines = [_line(cells, widths, headings, style, columns) for cells in table]
+    table = [dict(zip(_HEADINGS, _HEADINGS, strict=True)), *(_cells(row) for row in rows)]
+    widths = {heading: max(width(cells[heading]) for cells in table) for heading in _HEADINGS}
+    if not any(row["origin"] for row in rows):
+        del widths["REMOTE"]
+    if columns is not None:
+        _make_room(widths, columns)
+    lines = [_line(cells, widths, style, columns) for cells in table]
     return [style.bold(lines[0]), *lines[1:]]
 
 
-def _cells(row: SessionRow, style: Style) -> tuple[str, ...]:
-    measured = "" if row["size"] is None else byte_size(row["size"])
-    until = "open" if row["open"] else _minute(row["last"])
-    counts = (f"{row['events']:,}", f"{row['checkpoints']:,}", f"{row['lines']:,}", measured)
-    return (escape(row["id"]), _minute(row["first"]), until, *counts, escape(row["origin"] or ""))
+def _make_room(widths: dict[str, int], columns: int) -> None:
+    """Leave out columns until all fit, and the beginning of the agent's command with them."""
+    agent = min(widths["AGENT"], _AGENT)
+    for heading in _SPARED:
+        if sum(widths.values()) - widths["AGENT"] + agent + 2 * (len(widths) - 1) <= columns:
+            return
+        del widths[heading]
+
+
+def _cells(row: SessionRow) -> dict[str, str]:
+    return {
+        "SESSION": escape(row["id"]),
+        "FROM": _minute(row["first"]),
+        "TO": "open" if row["open"] else _minute(row["last"]),
+        "EVENTS": f"{row['events']:,}",
+        "CHECKPOINTS": f"{row['checkpoints']:,}",
+        "LINES": f"{row['lines']:,}",
+        "SIZE": "" if row["size"] is None else byte_size(row["size"]),
+        "REMOTE": escape(row["origin"] or ""),
+        "AGENT": escape(row["agent"]),
+    }
 
 
 def _minute(at: str | None) -> str:
     return escape(at or "")[:16].replace("T", " ")
 
 
-def _line(
-    cells: Sequence[str], widths: Sequence[int], headings: Sequence[str], style: Style, columns: int | None
-) -> str:
+def _line(cells: Mapping[str, str], widths: Mapping[str, int], style: Style, columns: int | None) -> str:
     aligned = [
-        " " * (column - width(cell)) + cell if heading in _RIGHT else pad(cell, column)
-        for cell, column, heading in zip(cells, widths, headings, strict=True)
+        " " * (wide - width(cells[heading])) + cells[heading] if heading in _RIGHT else pad(cells[heading], wide)
+        for heading, wide in widths.items()
     ]
     line = "  ".join(aligned).rstrip(" ")
     return line if columns is None else fit(line, columns, style.ellipsis)

@@ -133,6 +133,16 @@ def test_what_is_not_on_record_does_not_go_with_the_work_tree(recorded: Place) -
     assert "attempt 2 stays in" in told and "nested: a repository of its own" in told and "attempt 1" not in told
 
 
+def test_what_to_do_next_is_said_of_the_one_that_succeeded(recorded: Place) -> None:
+    said = recorded.ok("fork", "C2", "-n", "2", "--", "sh", "-c", "echo try {n}; exit $((2 - {n}))").err
+    failed, chosen = (row["session"] for row in recorded.json("fork", "--list")["attempts"])
+    output = attempts_dir(recorded) / f"{failed}.output"
+    assert f"1 attempt failed; what number 1 has printed: {output}" in said
+    assert output.read_text().startswith("try 1\n")
+    assert f"gitckpt pick {chosen} brings home one that succeeded" in said
+    assert "brings home one all the same" in recorded.run("fork", "C2", "-n", "1", "--", "false").err
+
+
 @pytest.mark.slow
 def test_work_trees_that_are_to_stay(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "1", "--keep", "--", "sh", "-c", "echo kept >kept.txt")

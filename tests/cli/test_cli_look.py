@@ -238,6 +238,7 @@ def test_work_trees_see_each_others_sessions_only_when_asked(recorded: Place) ->
     assert recorded.run("show", "C1", cwd=other).status == 3
     assert recorded.ok("show", "run/C1", "--all", "--path", "a.txt", cwd=other).out == "a at C1\n"
     assert recorded.json("sessions", cwd=other)["sessions"] == []
+    assert "gitckpt sessions --all lists 1 session of other work trees" in recorded.ok("sessions", cwd=other).err
     assert [row["id"] for row in recorded.ok("sessions", "--all", "--json", cwd=other).json["sessions"]] == ["run"]
 
 

@@ -147,6 +147,7 @@ def test_a_commit_that_came_meanwhile_is_merged_with_or_stops_it(
         (["C9"], 3, "C9"),
         (["C3..C3"], 3, "no checkpoint between"),
         (["C1..C3"], 3, "'a.txt': changed in both"),
+        (["C1..C3"], 3, "gitckpt promote run/C3 takes along what was done up to C1"),
         (["--onto", "nowhere"], 2, "'nowhere' is no commit"),
         (["-m", "x"], 2, "--squash"),
     ],

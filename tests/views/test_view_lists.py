@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from histories import History
 
+from gitckpt.views.attempts import attempts_lines
 from gitckpt.views.diff import stat_lines
 from gitckpt.views.schemas import SessionsDocument, StatusDocument
 from gitckpt.views.sessions import session_row, sessions_document, sessions_lines
 from gitckpt.views.status import Status, status_document, status_lines
 from gitckpt.views.text import width
+from gitckpt.views.transfer_schemas import ForkDocument
 
 
 def test_sessions(migration: History, other_history: History) -> None:
@@ -21,7 +23,46 @@ SESSION               FROM              TO                EVENTS  CHECKPOINTS  L
 20261130-024512-k3f9  2026-11-30 02:45  2026-11-30 02:45      18           11      2  1.2 MiB  node agent.js
 20261129-101010-aaaa  2026-11-30 02:45  open                   1            0      1           claude -p 迁移\\x1b[2J"""
     )
-    assert max(map(width, sessions_lines(rows, columns=103))) == 103
+    assert max(map(width, sessions_lines(rows, columns=112))) == 112
+    assert (
+        "\n" + "\n".join(sessions_lines(rows, columns=80))
+        == """
+SESSION               TO                CHECKPOINTS     SIZE  AGENT
+20261130-024512-k3f9  2026-11-30 02:45           11  1.2 MiB  node agent.js
+20261129-101010-aaaa  open                        0           claude -p 迁移\\x1…"""
+    )
+    away = [session_row(migration.session, 1_234_567, "origin")]
+    assert sessions_lines(away, columns=70) == [
+        "SESSION               TO                CHECKPOINTS  REMOTE  AGENT",
+        "20261130-024512-k3f9  2026-11-30 02:45           11  origin  node age…",
+    ]
+
+
+def test_attempts_fit_into_a_terminal() -> None:
+    rows = ForkDocument.model_validate(
+        {
+            "schema": "gitckpt.fork/1",
+            "attempts": [
+                {
+                    "session": "20261130-024512-k3f9-1",
+                    "number": 1,
+                    "of": "20261130-024512-k3f9/C4",
+                    "status": 0,
+                    "seconds": 1.25,
+                    "test": 0,
+                    "files": 1,
+                    "added": 1,
+                    "deleted": 0,
+                }
+            ],
+        }
+    ).model_dump()["attempts"]
+    assert "20261130-024512-k3f9/C4  0 " in attempts_lines(rows)[1]
+    assert attempts_lines(rows, columns=85) == attempts_lines(rows)
+    assert attempts_lines(rows, columns=80) == [
+        "ATTEMPT                 FROM  EXIT  TEST    TIME   FILES   LINES",
+        "20261130-024512-k3f9-1  C4    0     passed  1.2 s  1 file  +1 -0",
+    ]
 
 
 def test_sessions_document(migration: History, history: History) -> None:
