@@ -173,7 +173,10 @@ def _client(base_url: str, api_key: str, timeout: float) -> Any:
     try:
         import openai
     except ImportError as error:
-        raise UsageError("the client for model endpoints is not installed", "pip install 'gitckpt[run]'") from error
+        raise UsageError(
+            "the client for model endpoints is not installed",
+            "pip install '.[run]', or pipx install --force '.[run]', in a clone of the repository",
+        ) from error
     patience = openai.Timeout(timeout, connect=min(timeout, TO_CONNECT))
     # the retries are ours: the client's own tell nobody, and know nothing of a stream that is cut
     return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=patience, max_retries=0)

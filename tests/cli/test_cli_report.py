@@ -34,6 +34,13 @@ def test_the_page_goes_where_it_changes_no_status(recorded: Place) -> None:
     assert recorded.ok("report").out == f"{page}: open it in a browser\n"
 
 
+def test_the_task_stands_for_the_prompt_that_was_made_of_it(place: Place) -> None:
+    place.ok("wrap", "--task", "greet in French", "--", "printf", "%s", "{prompt}", "now")
+    place.ok("report")
+    [session] = record_of((place.path / ".git" / "gitckpt" / "report.html").read_bytes())["sessions"]
+    assert session["overview"]["agent"] == "printf %s {prompt} now, task: greet in French"
+
+
 def test_what_stands_in_its_place_in_the_git_directory_is_no_matter(recorded: Place, tmp_path: Path) -> None:
     page = recorded.path / ".git" / "gitckpt" / "report.html"
     os.mkfifo(page)

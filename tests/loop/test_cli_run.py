@@ -133,7 +133,7 @@ def test_without_the_client_it_says_what_to_install(place: Place, tmp_path: Path
     answer = place.process("run", "--task", TASK, "--model", "m", env=env)
     assert answer.status == 2
     assert answer.err.splitlines() == [
-        "gitckpt: the client for model endpoints is not installed", "gitckpt:   → pip install 'gitckpt[run]'",
+        "gitckpt: the client for model endpoints is not installed", "gitckpt:   → pip install '.[run]', or pipx install --force '.[run]', in a clone of the repository",
     ]  # fmt: skip
     assert place.process("status", env=env).status == 0
 

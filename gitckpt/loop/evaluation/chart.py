@@ -21,7 +21,10 @@ def refuse_undrawable(path: str) -> None:
     if not Path(path).absolute().parent.is_dir():
         raise UsageError(f"there is no directory {Path(path).parent}", "make it first")
     if find_spec("matplotlib") is None:
-        raise UsageError("a chart needs matplotlib, which is not installed", "pip install 'gitckpt[eval]'")
+        raise UsageError(
+            "a chart needs matplotlib, which is not installed",
+            "pip install '.[eval]', or pipx install --force '.[eval]', in a clone of the repository",
+        )
 
 
 def draw(document: dict[str, Any], path: str) -> None:

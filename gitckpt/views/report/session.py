@@ -115,10 +115,14 @@ def _latest(contents: Contents) -> Event | None:
 
 
 def _agent(events: Sequence[Event]) -> str:
-    """The command of the agent that was started first; "" where none is known."""
+    """The command of the agent that was started first, and its task in place of the whole prompt where it was given
+    one; "" where none is known."""
     for event in events:
         agent = event.document.get("agent") if event.kind in ("start", "note") and is_readable(event) else None
         if agent and isinstance(agent.get("command"), list):
+            task, template = agent.get("task"), agent.get("template")
+            if isinstance(task, str) and isinstance(template, list):
+                return escape(f"{' '.join(map(str, template))}, task: {task}")
             return escape(" ".join(map(str, agent["command"])))
     return ""
 
