@@ -4,7 +4,6 @@ branches, not his staging area, not his files."""
 from __future__ import annotations
 
 import os
-import tempfile
 from itertools import pairwise
 
 from gitckpt.errors import GitFailed, Refused, UsageError
@@ -13,6 +12,7 @@ from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.grafting import Conflicts, Grafting, is_whole
 from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.private import with_rules
+from gitckpt.repo.room import room
 from gitckpt.repo.trailers import TRAILER
 from gitckpt.repo.trees import entries, tree_of
 from gitckpt.trajectory.paths import data_path
@@ -108,8 +108,8 @@ class Promoter:
         steps, trees = self._stored(steps, start)
         below = tree_of(self._user, base) if base else EMPTY_TREE[self._repository.object_format]
         promotion.left_out = self._ignored(trees, below) | _uncovered([step.after for step in steps])
-        with tempfile.TemporaryDirectory(prefix="gitckpt-promote-") as room:
-            grafting = Grafting(self._repository, self._user, os.fsencode(room), below)
+        with room("promote") as directory:
+            grafting = Grafting(self._repository, self._user, directory, below)
             for step, pair in zip(steps, pairwise(trees), strict=True):
                 try:
                     self._add(promotion, grafting, step, pair, text)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 
 from gitckpt.repo.answers import reads
 from gitckpt.repo.gateway import Git
 from gitckpt.repo.private import ATTRIBUTES
+from gitckpt.repo.room import make_room, remove
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,11 +30,11 @@ def blame(repository: Repository, tip: str, path: bytes, span: str = "") -> list
 
 def blame_now(repository: Repository, tip: str, path: bytes, span: str = "") -> list[Line]:
     """The same for the file as it is in the work tree now."""
-    directory = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-blame-"))
+    directory = make_room("blame")
     try:
         return _lines(_above(repository, tip, directory).run(*_command(span), "--", path))
     finally:
-        shutil.rmtree(directory, ignore_errors=True)
+        remove(directory)
 
 
 def _above(repository: Repository, tip: str, directory: bytes) -> Git:

@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from itertools import pairwise
 
 from gitckpt.repo.gateway import Git
+from gitckpt.repo.room import make_room, remove
 from gitckpt.repo.trees import Change, changes, entries
 
 TYPE_CHECKING = False
@@ -34,7 +33,7 @@ class Cleaning:
         self._repository, self._raw, self._trees, self._below = repository, raw, trees, below
 
     def __enter__(self) -> Cleaning:
-        self._room = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-promote-"))
+        self._room = make_room("promote")
         self._files = os.path.join(self._room, b"files")
         os.mkdir(self._files)
         self._copy = self._raw.view(
@@ -55,7 +54,7 @@ class Cleaning:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        shutil.rmtree(self._room, ignore_errors=True)
+        remove(self._room)
 
     def trees(self) -> list[str]:
         """For each of the snapshots a tree of those files as git would store them, in the same order; before them that

@@ -4,9 +4,8 @@ is not touched."""
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 
+from gitckpt.repo.room import make_room, remove
 from gitckpt.repo.trees import tree_of
 
 TYPE_CHECKING = False
@@ -27,14 +26,14 @@ class ScratchTree:
         self._raw, self._keep, self._fresh = raw, keep, True
 
     def __enter__(self) -> ScratchTree:
-        self._room = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-scratch-"))
+        self._room = make_room("scratch")
         self._files, self._index = os.path.join(self._room, b"files"), os.path.join(self._room, b"index")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _remove(self._room)
+        remove(self._room)
 
     def at(self, event: Event) -> str:
         """The path of the directory, with the files of this event in it."""
@@ -51,27 +50,7 @@ class ScratchTree:
         return os.fsdecode(self._files)
 
     def _clear(self) -> None:
-        _remove(self._files)
+        remove(self._files)
         if os.path.lexists(self._index):
             os.unlink(self._index)
         os.mkdir(self._files)
-
-
-def _remove(directory: bytes) -> None:
-    """Remove a directory, whatever a command has made of it: a link to somewhere else, one that cannot be read."""
-    if os.path.islink(directory) or os.path.isfile(directory):
-        os.unlink(directory)
-    elif os.path.lexists(directory):
-        try:
-            shutil.rmtree(directory)
-        except PermissionError:
-            _open_up(directory)
-            shutil.rmtree(directory)
-
-
-def _open_up(directory: bytes) -> None:
-    os.chmod(directory, 0o700)
-    with os.scandir(directory) as found:
-        inside = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
-    for path in inside:
-        _open_up(path)

@@ -1,0 +1,93 @@
+"""Scratch directories in the system's temporary one, and what a killed process has left of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import stat
+import tempfile
+import time
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: The name of a scratch directory: what it is for, and whose it is.
+NAME = re.compile(r"gitckpt-(?:scratch|promote|blame)-(\d+)-")
+
+#: Seconds after which one whose process is not to be seen is left over: it may be of another container, and at work.
+DAY = 86_400
+
+
+def make_room(purpose: str) -> bytes:
+    """A new directory that only this user can enter. What processes that are gone have left a day ago goes first."""
+    for path in _left_over(tempfile.gettempdir()):
+        try:
+            remove(path)
+        except OSError:
+            continue  # another process may be at it
+    return os.fsencode(tempfile.mkdtemp(prefix=f"gitckpt-{purpose}-{os.getpid()}-"))
+
+
+@contextmanager
+def room(purpose: str) -> Iterator[bytes]:
+    """The same for as long as it is needed."""
+    directory = make_room(purpose)
+    try:
+        yield directory
+    finally:
+        remove(directory)
+
+
+def _left_over(directory: str) -> list[bytes]:
+    found: list[bytes] = []
+    try:
+        names = os.listdir(directory)
+    except OSError:
+        return found
+    for name in names:
+        owner = NAME.match(name)
+        if owner and not _is_alive(int(owner[1])) and _is_old_and_ours(path := os.path.join(directory, name)):
+            found.append(os.fsencode(path))
+    return found
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _is_old_and_ours(path: str) -> bool:
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return False
+    ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid()
+    return ours and time.time() - max(status.st_mtime, status.st_ctime) > DAY
+
+
+def remove(directory: bytes) -> None:
+    """Remove a directory, whatever a command has made of it: a link to somewhere else, one that cannot be read."""
+    if os.path.islink(directory) or os.path.isfile(directory):
+        os.unlink(directory)
+    elif os.path.lexists(directory):
+        try:
+            shutil.rmtree(directory)
+        except PermissionError:
+            _open_up(directory)
+            shutil.rmtree(directory)
+
+
+def _open_up(directory: bytes) -> None:
+    os.chmod(directory, 0o700)
+    with os.scandir(directory) as found:
+        inside = [entry.path for entry in found if entry.is_dir(follow_symlinks=False)]
+    for path in inside:
+        _open_up(path)
