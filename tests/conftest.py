@@ -23,9 +23,11 @@ FOREIGN = ("GIT_", "GITCKPT_", "XDG_", "LC_", "SSH_")
 FOREIGN_NAMES = ("EMAIL", "PAGER", "EDITOR", "VISUAL", "LANGUAGE", "NO_COLOR", "COLUMNS")
 
 
-# a shell has what it starts in the background ignore Ctrl-C, and all children of that: ours are told by it
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# a shell has what it starts in the background ignore Ctrl-C, nohup has it ignore a hang-up, and so do all children of
+# that: ours heed both wherever the suite runs
+for number, heeded in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, heeded)
 
 
 @pytest.fixture(scope="session", autouse=True)
