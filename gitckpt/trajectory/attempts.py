@@ -32,14 +32,18 @@ class Tried(NamedTuple):
 
 
 def tried(sessions: Iterable[Session]) -> list[Tried]:
-    """The attempts among these sessions, in their order."""
-    found = []
+    """The attempts among these sessions: those of a fork by their number, forks in the order in which they began."""
+    found, begun = [], dict[str, str]()
     for session in sessions:
         end = next((event for event in reversed(session.events) if _is_of_attempt(event, session)), None)
         if end is not None:
             line = session.on_line(session.active_line)
-            found.append(Tried(session.id, end.document["attempt"], line[-1] if line else end))
-    return found
+            attempt = Tried(session.id, end.document["attempt"], line[-1] if line else end)
+            found.append(attempt)
+            # what it has of the session that it was forked from is older
+            own = min(event.at for event in session.events if event.session == session.id)
+            begun[attempt.fork] = min(own, begun.get(attempt.fork, own))
+    return sorted(found, key=lambda attempt: (begun[attempt.fork], attempt.number))
 
 
 def _is_of_attempt(event: Event, session: Session) -> bool:
