@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from gitckpt.views.schema_base import Document
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Share(_Part):
+class Share(Document):
     """A proportion, with Wilson's interval."""
 
     count: int
@@ -21,7 +19,7 @@ class Share(_Part):
     high: float
 
 
-class Mean(_Part):
+class Mean(Document):
     """A mean, with Student's interval, which one value alone has none of."""
 
     mean: float
@@ -30,7 +28,7 @@ class Mean(_Part):
     n: int
 
 
-class Ratio(_Part):
+class Ratio(Document):
     """The geometric mean, over the tasks, of B divided by A."""
 
     ratio: float
@@ -39,7 +37,7 @@ class Ratio(_Part):
     n: int
 
 
-class ArmResults(_Part):
+class ArmResults(Document):
     """The runs of one arm."""
 
     runs: int
@@ -56,14 +54,14 @@ class ArmResults(_Part):
     resets: Mean | None
 
 
-class Arms(_Part):
+class Arms(Document):
     """Both arms."""
 
     A: ArmResults
     B: ArmResults
 
 
-class Comparison(_Part):
+class Comparison(Document):
     """B beside A, over the tasks that both have run."""
 
     input_tokens: Ratio | None
@@ -71,7 +69,7 @@ class Comparison(_Part):
     seconds: Ratio | None
 
 
-class TaskResults(_Part):
+class TaskResults(Document):
     """One task."""
 
     number: int
@@ -81,7 +79,7 @@ class TaskResults(_Part):
     arms: Arms
 
 
-class Intervals(_Part):
+class Intervals(Document):
     """How the intervals are made."""
 
     level: float
@@ -89,7 +87,7 @@ class Intervals(_Part):
     means: Literal["Student's t"]
 
 
-class EvalDocument(_Part):
+class EvalDocument(Document):
     """`gitckpt eval --json`."""
 
     schema_: Literal["gitckpt.eval/1"] = Field(alias="schema")
