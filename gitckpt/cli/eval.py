@@ -35,6 +35,7 @@ class Wanted(NamedTuple):
     max_turns: int
     char_limit: int
     token_limit: int | None
+    reply_limit: int | None
     context_window: int | None
     output: str
 
@@ -48,13 +49,14 @@ def evaluate(wanted: Wanted, *, chart: str | None, json: bool) -> int:
     )
     address = Address.found(wanted.model, wanted.base_url, os.environ)
     temperature = _temperature(wanted.temperature)
-    limits = Limits(wanted.max_turns, wanted.char_limit, wanted.token_limit)
+    limits = Limits(wanted.max_turns, wanted.char_limit, wanted.token_limit, wanted.reply_limit)
     settings = settings_of(
         address.model, address.base_url, limits, window=wanted.context_window, temperature=temperature
     )
     endpoint = partial(
-        Endpoint, address.model, base_url=address.base_url or None, api_key=address.api_key, temperature=temperature
-    )
+        Endpoint, address.model, base_url=address.base_url or None, api_key=address.api_key, temperature=temperature,
+        longest_reply=limits.reply,
+    )  # fmt: skip
     if chart:
         refuse_undrawable(chart)
     endpoint()  # where the client is not installed this tells it before anything is written

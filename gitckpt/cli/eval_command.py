@@ -47,6 +47,10 @@ def eval(
         int | None,
         typer.Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them."),
     ] = None,
+    reply_limit: Annotated[
+        int | None,
+        typer.Option("--reply-limit", metavar="N", min=1, help="Tokens of one reply; the endpoint's own if not given."),
+    ] = None,
     context_window: Annotated[
         int | None,
         typer.Option(
@@ -74,6 +78,17 @@ def eval(
     if report:
         end(lambda: report_on(output, chart=chart, json=json), json=json)
     wanted = Wanted(
-        tasks, arm, repeat, model, base_url, temperature, max_turns, char_limit, token_limit, context_window, output
+        tasks,
+        arm,
+        repeat,
+        model,
+        base_url,
+        temperature,
+        max_turns,
+        char_limit,
+        token_limit,
+        reply_limit,
+        context_window,
+        output,
     )
     end(lambda: command(wanted, chart=chart, json=json), json=json)

@@ -112,6 +112,10 @@ def run(
         int | None,
         typer.Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them."),
     ] = None,
+    reply_limit: Annotated[
+        int | None,
+        typer.Option("--reply-limit", metavar="N", min=1, help="Tokens of one reply; the endpoint's own if not given."),
+    ] = None,
     max_turns: Annotated[int, typer.Option("--max-turns", metavar="N", min=1, help="Replies of the model.")] = 40,
     mcp: Annotated[
         list[str] | None,
@@ -125,8 +129,8 @@ def run(
 
     end(
         lambda: command(
-            task, model=model, base_url=base_url, char_limit=char_limit, token_limit=token_limit, max_turns=max_turns,
-            mcp=mcp, quiet=quiet, json=json,
+            task, model=model, base_url=base_url, char_limit=char_limit, token_limit=token_limit,
+            reply_limit=reply_limit, max_turns=max_turns, mcp=mcp, quiet=quiet, json=json,
         ),
         json=json,
     )  # fmt: skip

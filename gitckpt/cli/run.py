@@ -32,6 +32,7 @@ def run(
     base_url: str | None = None,
     char_limit: int | None = 24_000,
     token_limit: int | None = None,
+    reply_limit: int | None = None,
     max_turns: int = 40,
     mcp: list[str] | None = None,
     quiet: bool = False,
@@ -41,7 +42,7 @@ def run(
     if not task.strip():
         raise UsageError("--task is empty", 'gitckpt run --task "what is to be done"')
     address = Address.found(model, base_url, os.environ)
-    limits = Limits(max_turns, char_limit, token_limit)
+    limits = Limits(max_turns, char_limit, token_limit, reply_limit)
     return carry_on(Setting(task, address, limits, tuple(mcp or ())), quiet=quiet, json=json)
 
 

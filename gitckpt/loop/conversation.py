@@ -27,6 +27,9 @@ PATIENCE = 2
 #: Replies in a row without a tool call and without FINAL after which a run is stuck.
 SILENT = 3
 
+#: How a reply ends that was longer than one may be.
+CUT_OFF = "length"
+
 _FINAL = re.compile(r"^[\W_]*FINAL\b", re.MULTILINE)
 
 #: What a model says to itself, where its endpoint does not keep that apart.
@@ -35,11 +38,12 @@ _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 class Limits(NamedTuple):
     """Replies of the model at most; characters of all messages, and tokens as the endpoint counts them, over which the
-    context is cleared. None is no limit."""
+    context is cleared; tokens of one `reply` at most. None is no limit of ours."""
 
     turns: int = 40
     characters: int | None = 24_000
     tokens: int | None = None
+    reply: int | None = None
 
 
 class Observer:
@@ -135,7 +139,7 @@ class Conversation:
         self.messages.append(_as_message(reply))
         if reply.calls:
             self._silent = 0
-            if self._carry_out(reply.calls):
+            if self._carry_out(reply):
                 return
         else:
             self._hear(reply)
@@ -156,11 +160,13 @@ class Conversation:
         functions = [action.function() for action in self._actions.values()]
         return self.endpoint.ask(messages, functions, self.observer.text)
 
-    def _carry_out(self, calls: Sequence[Call]) -> bool:
+    def _carry_out(self, reply: Reply) -> bool:
         """Do what was called, in order; whether the context was cleared, after which the other calls mean nothing."""
-        for call in calls:
+        for call in reply.calls:
             self.observer.called(call)
             answer, ok = carry_out(call, self._actions)
+            if not ok and reply.finish == CUT_OFF:
+                answer += wording.CALL_CUT_OFF
             self.observer.answered(call, answer, ok)
             self.messages.append({"role": "tool", "tool_call_id": call.id, "content": answer})
             if self.memory and self.memory.is_stuck:
@@ -179,7 +185,7 @@ class Conversation:
         self._silent += 1
         if self._silent == SILENT:
             raise _Stuck("replies in a row that call no tool and do not say FINAL")
-        self._tell(wording.GO_ON)
+        self._tell(wording.CUT_OFF if reply.finish == CUT_OFF else wording.GO_ON)
 
     def _tell(self, text: str) -> None:
         self.observer.told(text)

@@ -90,7 +90,8 @@ class Usage:
 
 class Endpoint:
     """One model. `base_url` and `api_key` are those of the environment where none are given; `timeout` is in seconds,
-    for each silence of the endpoint; `first_wait` that of the first pause. `say` is told of each wait.
+    for each silence of the endpoint; `first_wait` that of the first pause. `longest_reply` is in tokens; None leaves it
+    to the endpoint. `say` is told of each wait.
 
     Raises UsageError where the client is not installed or no endpoint is named."""
 
@@ -101,6 +102,7 @@ class Endpoint:
         base_url: str | None = None,
         api_key: str | None = None,
         temperature: float | None = None,
+        longest_reply: int | None = None,
         timeout: float = 600,
         attempts: int = 8,
         first_wait: float = 0.5,
@@ -111,6 +113,7 @@ class Endpoint:
         self._attempts, self._first_wait, self._say = attempts, first_wait, say
         self._extras: dict[str, Any] = {} if temperature is None else {"temperature": temperature}
         self._stream_options: dict[str, Any] = {"stream_options": {"include_usage": True}}
+        self._longest: dict[str, Any] = {} if longest_reply is None else {"max_tokens": longest_reply}
         self._key = api_key or address.api_key or "none"
         self._client = _client(address.base_url, self._key, timeout)
 
@@ -135,7 +138,7 @@ class Endpoint:
 
     def _asked(self, request: dict[str, Any], on_text: Callable[[str], None]) -> Reply:
         gathering = Gathering()
-        with self._client.chat.completions.create(**request, **self._stream_options) as chunks:
+        with self._client.chat.completions.create(**request, **self._stream_options, **self._longest) as chunks:
             gathering.take(chunks, on_text)
         calls = gathering.calls(self.usage.requests)
         usage = gathering.usage
@@ -153,8 +156,7 @@ class Endpoint:
         """Wait before the next attempt. Raises EndpointFailed where there is to be none."""
         status, told = getattr(error, "status_code", 0), _told(error, self._key)
         if (status and status not in PASSING and status < 500) or _is_too_long(error):
-            if status in (400, 422) and self._stream_options and "stream_options" in str(error):
-                self._stream_options = {}  # an endpoint from before there was such a thing; tokens are estimated
+            if status in (400, 422) and self._asks_otherwise(str(error)):
                 return
             raise _refusal(error, told) from error
         if attempt == self._attempts:
@@ -167,6 +169,16 @@ class Endpoint:
             pause = min(self._first_wait * 2 ** (attempt - 1), LONGEST_WAIT) * random.uniform(0.75, 1.25)
         self._say(f"{told}; asking again in {pause:.1f} s")
         time.sleep(pause)
+
+    def _asks_otherwise(self, refusal: str) -> bool:
+        """Whether the request is to be made in other words after a refusal: endpoints differ in what they know."""
+        if self._stream_options and "stream_options" in refusal:
+            self._stream_options = {}  # tokens are estimated then
+            return True
+        if "max_tokens" in self._longest and "max_completion_tokens" in refusal:
+            self._longest = {"max_completion_tokens": self._longest["max_tokens"]}
+            return True
+        return False
 
 
 def _client(base_url: str, api_key: str, timeout: float) -> Any:

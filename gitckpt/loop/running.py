@@ -85,9 +85,11 @@ def run(
 
     Raises UsageError where the run cannot begin, EndpointFailed where the endpoint was given up, GitckptError where
     nothing can be recorded: without a record there is no run."""
+    address = setting.address
     endpoint = Endpoint(
-        setting.address.model, base_url=setting.address.base_url or None, api_key=setting.address.api_key, say=say
-    )
+        address.model, base_url=address.base_url or None, api_key=address.api_key, longest_reply=setting.limits.reply,
+        say=say,
+    )  # fmt: skip
     tree = WorkTree(discover(), say)
     with ExitStack() as open:
         open.callback(tree.close)

@@ -24,6 +24,14 @@ GO_ON = (
     "begins with FINAL: and says what came out."
 )
 
+CUT_OFF = (
+    "That was cut off: it was longer than one answer may be, and called no tool. Answer in fewer words, with the next "
+    "step as a call of a tool; or, when the whole task is done, with a line that begins with FINAL: and says what came "
+    "out."
+)
+
+CALL_CUT_OFF = "\n→ your answer was cut off: it was longer than one may be. Take it in smaller steps."
+
 CHECKPOINT_THEN_RESET = (
     "Your context is nearly full. Call checkpoint now, with all that you will need, and after it reset. In your next "
     "answer but one it is cleared in any case, and what is in no checkpoint is lost."

@@ -14,7 +14,7 @@ from gitckpt.loop.actions import Action, Finished
 from gitckpt.loop.conversation import Conversation, Limits, Observer, Outcome, characters
 from gitckpt.loop.endpoint import ContextOverflow, Endpoint
 from gitckpt.loop.memory import Memory
-from gitckpt.loop.wording import BEGIN, NOT_SAVED, rules
+from gitckpt.loop.wording import BEGIN, CALL_CUT_OFF, CUT_OFF, NOT_SAVED, rules
 from gitckpt.recorder import Recorder
 from gitckpt.trajectory.events import Event
 
@@ -290,6 +290,13 @@ def test_a_reply_that_calls_nothing_is_asked_to_go_on_and_three_are_stuck(projec
     assert (played.outcome.kind, len(played.told)) == ("done", 2)
     played = play(project, lambda messages: say("I shall look."))
     assert (played.outcome.kind, played.outcome.turns) == ("stuck", 3)
+
+
+def test_a_reply_that_is_cut_off_is_told_as_such(project: Project) -> None:
+    cut = Turn("I shall first of all", finish="length"), call("look", '{"at": "a')._replace(finish="length")
+    played = play(project, [*cut, call("look")._replace(finish="length"), FINAL])
+    assert played.told == [CUT_OFF]
+    assert [CALL_CUT_OFF in answer for answer in answers(played.server.last)] == [True, False]
 
 
 @pytest.mark.parametrize("text", ["FINAL", "It is done.\n\n**FINAL:** 3 files", "===FINAL===\nresult: x\n===END==="])

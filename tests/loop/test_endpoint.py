@@ -118,6 +118,15 @@ def test_an_endpoint_from_before_stream_options() -> None:
     assert ["stream_options" in body for body in server.bodies] == [True, False, False]
 
 
+def test_the_longest_reply_in_the_words_of_either_kind_of_endpoint() -> None:
+    refusal = refuse(400, "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead.")
+    with Scripted([FINAL, refusal, FINAL, FINAL]) as server:
+        assert [endpoint(server, longest_reply=9).ask(QUESTION).text for _ in range(2)] == [FINAL.text] * 2
+        endpoint(server).ask(QUESTION)
+    limits = [{key: value for key, value in body.items() if key.startswith("max_")} for body in server.bodies]
+    assert limits == [{"max_tokens": 9}, {"max_tokens": 9}, {"max_completion_tokens": 9}, {}]
+
+
 def test_where_the_model_is() -> None:
     seed = {"BASE_URL": "http://seed/v1", "MODEL": "qwen3-8b", "API_KEY": "none"}
     assert Address.found(None, None, seed) == ("http://seed/v1", "qwen3-8b", "none")

@@ -135,7 +135,7 @@ def test_an_evaluation_killed_in_the_middle_goes_on(evaluator: Evaluator) -> Non
 
 def wanted(scripted: Scripted, directory: Path, **more: Any) -> Wanted:
     """What a command line asks for that names a task and an endpoint and nothing else."""
-    usual = Wanted("permit", "A", 1, "scripted", scripted.url, "0", 40, 24_000, None, None, str(directory))
+    usual = Wanted("permit", "A", 1, "scripted", scripted.url, "0", 40, 24_000, None, None, None, str(directory))
     return usual._replace(**more)
 
 
@@ -149,6 +149,7 @@ def test_results_of_other_settings_are_never_added(tmp_path: Path) -> None:
             ({"base_url": "http://elsewhere/v1"}, "base_url was"),
             ({"char_limit": 9_000}, "char_limit was 24000, is 9000"),
             ({"token_limit": 9_000}, "token_limit was None, is 9000"),
+            ({"reply_limit": 90}, "reply_limit was None, is 90"),
             ({"max_turns": 9}, "max_turns was 40, is 9"),
             ({"context_window": 8_000}, "context_window was None, is 8000"),
             ({"temperature": "own"}, "temperature was 0.0, is None"),

@@ -36,7 +36,7 @@ def settings_of(
     return {
         "schema": "gitckpt.eval-settings/1", "model": model, "base_url": _without_user(base_url),
         "temperature": temperature, "max_turns": limits.turns, "char_limit": limits.characters,
-        "token_limit": limits.tokens, "context_window": window,
+        "token_limit": limits.tokens, "reply_limit": limits.reply, "context_window": window,
         "tasks": digest(all_tasks()), "wording": _wording(),
     }  # fmt: skip
 
@@ -48,7 +48,10 @@ def _without_user(url: str) -> str:
 
 def _wording() -> str:
     """What tells what the model reads in both arms, apart from the tasks, from any other wording."""
-    said = [wording.BEGIN, wording.GO_ON, wording.CHECKPOINT_THEN_RESET, wording.NOW_RESET, QUESTION]
+    said = [
+        wording.BEGIN, wording.GO_ON, wording.CUT_OFF, wording.CALL_CUT_OFF, wording.CHECKPOINT_THEN_RESET,
+        wording.NOW_RESET, QUESTION,
+    ]  # fmt: skip
     models = (SearchArguments, OpenArguments, FillArguments, SubmitArguments, CheckpointArguments)
     schemas, planted = [model.model_json_schema() for model in models], [*map(planted_facts, all_tasks())]
     told = json.dumps([*map(system_text, ARMS), *said, *schemas, *planted])
