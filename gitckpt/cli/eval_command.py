@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from gitckpt.cli.options import Json
+from gitckpt.cli.options import BaseUrl, Json, Model, ReplyLimit, TokenLimit
 from gitckpt.cli.usage import end
 
 
@@ -29,13 +29,8 @@ def eval(
         typer.Option("--arm", metavar="A|B|both", help="A: plain ReAct. B: with checkpoint and reset."),
     ] = "both",
     repeat: Annotated[int, typer.Option("--repeat", metavar="N", min=1, help="Runs of each task in each arm.")] = 1,
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The model; OPENAI_MODEL or MODEL if not given.")
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="The endpoint; OPENAI_BASE_URL or BASE_URL if not given."),
-    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
     temperature: Annotated[
         str, typer.Option("--temperature", metavar="T", help="A number; own leaves it to the endpoint.")
     ] = "0",
@@ -43,14 +38,8 @@ def eval(
     char_limit: Annotated[
         int, typer.Option("--char-limit", metavar="N", min=1, help="Characters over which B's context is cleared.")
     ] = 24_000,
-    token_limit: Annotated[
-        int | None,
-        typer.Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them."),
-    ] = None,
-    reply_limit: Annotated[
-        int | None,
-        typer.Option("--reply-limit", metavar="N", min=1, help="Tokens of one reply; the endpoint's own if not given."),
-    ] = None,
+    token_limit: TokenLimit = None,
+    reply_limit: ReplyLimit = None,
     context_window: Annotated[
         int | None,
         typer.Option(

@@ -94,6 +94,18 @@ Directory = Annotated[
 Input = Annotated[str, Argument(metavar="[FILE]", help="A file, or - for standard input, which is the default.")]
 Transcript = Annotated[str, Argument(metavar="FILE", help="A saved transcript; - for standard input.")]
 
+Model = Annotated[str | None, Option("--model", metavar="NAME", help="The model; OPENAI_MODEL or MODEL if not given.")]
+BaseUrl = Annotated[
+    str | None, Option("--base-url", metavar="URL", help="The endpoint; OPENAI_BASE_URL or BASE_URL if not given.")
+]
+TokenLimit = Annotated[
+    int | None, Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them.")
+]
+ReplyLimit = Annotated[
+    int | None,
+    Option("--reply-limit", metavar="N", min=1, help="Tokens of one reply; the endpoint's own if not given."),
+]
+
 WrapTask = Annotated[
     str | None, Option("--task", metavar="TEXT", help="Fill {prompt} in CMD with the protocol prompt for this.")
 ]

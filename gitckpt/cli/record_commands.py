@@ -9,6 +9,7 @@ import typer
 from gitckpt.cli.options import (
     DEFAULT_LANGUAGE,
     Auto,
+    BaseUrl,
     Channel,
     Directory,
     Freeze,
@@ -16,8 +17,11 @@ from gitckpt.cli.options import (
     Input,
     Json,
     Language,
+    Model,
     RecordRetry,
+    ReplyLimit,
     SessionName,
+    TokenLimit,
     WrapChannel,
     WrapRetry,
     WrapTask,
@@ -98,24 +102,13 @@ def save(
 
 def run(
     task: Annotated[str, typer.Option("--task", metavar="TEXT", help="What the agent is to do.")],
-    model: Annotated[
-        str | None, typer.Option("--model", metavar="NAME", help="The model; OPENAI_MODEL or MODEL if not given.")
-    ] = None,
-    base_url: Annotated[
-        str | None,
-        typer.Option("--base-url", metavar="URL", help="The endpoint; OPENAI_BASE_URL or BASE_URL if not given."),
-    ] = None,
+    model: Model = None,
+    base_url: BaseUrl = None,
     char_limit: Annotated[
         int, typer.Option("--char-limit", metavar="N", min=1, help="Characters of context over which it is cleared.")
     ] = 24_000,
-    token_limit: Annotated[
-        int | None,
-        typer.Option("--token-limit", metavar="N", min=1, help="The same in tokens, as the endpoint counts them."),
-    ] = None,
-    reply_limit: Annotated[
-        int | None,
-        typer.Option("--reply-limit", metavar="N", min=1, help="Tokens of one reply; the endpoint's own if not given."),
-    ] = None,
+    token_limit: TokenLimit = None,
+    reply_limit: ReplyLimit = None,
     max_turns: Annotated[int, typer.Option("--max-turns", metavar="N", min=1, help="Replies of the model.")] = 40,
     mcp: Annotated[
         list[str] | None,
