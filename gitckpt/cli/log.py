@@ -7,6 +7,7 @@ import time
 from gitckpt.cli import render
 from gitckpt.errors import Damaged
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.results import Results
 from gitckpt.trajectory.session import Session
 
 #: Words of warning that say something of one event alone.
@@ -78,7 +79,8 @@ def _log_in_format(
         sessions = _sessions(reader, session, all, count)
         events = [event for found in sessions for event in _last(found, count)]
     files = reader.files(events, sessions) if wanted.needs_files else {}
-    render.paged(wanted.line(event, files.get(event.commit, ())) for event in events)
+    runs = Results(reader.repository).at(events)
+    render.paged(wanted.line(e, files.get(e.commit, ()), runs.get(e.commit, ())) for e in events)
     return _told_losses(reader, sessions, count)
 
 
@@ -132,8 +134,15 @@ def _print_events(reader: Reader, sessions: list[Session], id: str | None, event
     by_commit = {event.commit: event for session in sessions for event in session.events}
     files = reader.files(events, sessions)
     claims = checked_claims(reader, events, sessions, files)
+    runs = Results(reader.repository).at(events)
     rows = [
-        event_json(e, parent=by_commit.get(e.parent), files=files[e.commit], claims=claims.get(e.commit))
+        event_json(
+            e,
+            parent=by_commit.get(e.parent),
+            files=files[e.commit],
+            claims=claims.get(e.commit),
+            runs=runs.get(e.commit, ()),
+        )
         for e in events
     ]
     render.json(log_document(rows, id))
@@ -158,6 +167,7 @@ def _text(
         fold=fold,
         files=files,
         claims=claims,
+        runs=Results(reader.repository).at(events),
         flags=_news(events),
         clock=_local,
     )

@@ -15,6 +15,7 @@ from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.patches import patches
 from gitckpt.repo.private import clear, directory, is_plain_file
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.results import Results
 from gitckpt.trajectory.events import is_readable
 from gitckpt.views.report.contents import Contents
 from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
@@ -94,7 +95,8 @@ def _contents_of(reader: Reader, session: Session) -> Contents:
     changed = reader.files(session.events, [session])
     pairs = [(event.commit, event.parent) for event in session.events if changed[event.commit]]
     claims = checked_claims(reader, session.events, [session], changed)
-    return Contents(session, changed, patches(reader.git, pairs), claims, _stale(reader, session))
+    runs = Results(reader.repository).at(session.events)
+    return Contents(session, changed, patches(reader.git, pairs), claims, _stale(reader, session), runs)
 
 
 def _stale(reader: Reader, session: Session) -> list[tuple[str, str]]:

@@ -8,6 +8,7 @@ from gitckpt.cli import render
 from gitckpt.errors import Refused
 from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.results import Results
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,17 +34,21 @@ def show(id: str, *, json: bool = False, yaml: bool = False, path: str | None = 
     event = session.event(event.commit) or event
     parent, files = session.parent(event), reader.files([event], [session])
     claims = checked_claims(reader, [event], [session], files).get(event.commit)
+    runs = Results(reader.repository).at([event]).get(event.commit, [])
     if json:
         from gitckpt.views.event_json import event_json
 
-        render.json(event_json(event, parent=parent, files=files[event.commit], claims=claims))
+        render.json(event_json(event, parent=parent, files=files[event.commit], claims=claims, runs=runs))
         return 0
     from gitckpt.repo.evidence import stale_facts
     from gitckpt.views.show import show_lines
 
     stale = stale_facts(reader.repository, event)
-    changed = files[event.commit]
-    render.paged(show_lines(event, parent=parent, files=changed, stale=stale, claims=claims, style=render.style()))
+    render.paged(
+        show_lines(
+            event, parent=parent, files=files[event.commit], stale=stale, claims=claims, runs=runs, style=render.style()
+        )
+    )
     return 0
 
 

@@ -171,7 +171,7 @@ class Journal:
     def _log(self, options: Sequence[str], commits: Sequence[str]) -> list[Event]:
         if not commits:
             return []
-        command = ("log", "-z", "--no-notes", "--no-show-signature", "--format=%H %P%n%B", *options, "--stdin")
+        command = ("log", "-z", "--no-notes", "--no-show-signature", "--format=%H %T %P%n%B", *options, "--stdin")
         try:
             output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
@@ -201,10 +201,10 @@ def _events(output: bytes) -> list[Event]:
     events = []
     for record in filter(None, output.decode("utf-8", "replace").split("\0")):
         head, _, message = record.partition("\n")
-        commit, *parents = head.split()
+        commit, tree, *parents = head.split()
         if not is_object_id(commit):
             raise ValueError(commit)
-        event = decode(commit, parents, message.rstrip("\n") + "\n")
+        event = decode(commit, parents, message.rstrip("\n") + "\n", tree)
         if event is not None:
             events.append(event)
     return events

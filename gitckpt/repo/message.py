@@ -117,7 +117,7 @@ def _escape(character: str) -> str:
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
-def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
+def decode(commit: str, parents: Sequence[str], message: str, tree: str = "") -> Event | None:
     """The event that a commit of ours holds; None for the root commit.
 
     A message that is none of ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format
@@ -128,15 +128,16 @@ def decode(commit: str, parents: Sequence[str], message: str) -> Event | None:
     header = _readable_header(text)
     if not (_is_number(header.get("gitckpt")) and header.get("kind") and _is_number(header.get("seq"))):
         return Event(
-            kind="unreadable", session="", line="", seq=0, at="", subject=subject, commit=commit, parents=parents
-        )
+            kind="unreadable", session="", line="", seq=0, at="", subject=subject, commit=commit, parents=parents,
+            tree=tree,
+        )  # fmt: skip
     return Event(
         kind=header["kind"], session=header.get("session", ""), line=header.get("line", ""), seq=int(header["seq"]),
         at=header.get("at", ""), id=header.get("id"), written=header.get("written", ""),
         worktree=header.get("worktree", ""), subject=subject, phase=header.get("phase", ""),
         flag=header.get("flag", ""), next=header.get("next", ""), source=header.get("source", ""),
         heard=header.get("heard", ""),
-        commit=commit, parents=parents, format=int(header["gitckpt"]), text=text, load=load,
+        commit=commit, parents=parents, tree=tree, format=int(header["gitckpt"]), text=text, load=load,
     )  # fmt: skip
 
 

@@ -5,19 +5,17 @@ command."""
 
 from __future__ import annotations
 
-import json
 import os
 
 from gitckpt.repo.private import is_plain_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from gitckpt.repo.repository import Repository
-
-    #: Tree and command.
-    Run = tuple[str, tuple[str, ...]]
+    from gitckpt.trajectory.bisection import Run
+    from gitckpt.trajectory.events import Event
 
 
 class Results:
@@ -25,19 +23,25 @@ class Results:
 
     def __init__(self, repository: Repository) -> None:
         self._path = os.path.join(repository.private_dir, b"results.jsonl")
-        self._known = self._read()
+        self._known: dict[str, dict[tuple[str, ...], int]] = {}
+        for tree, command, status in self._read():
+            self._known.setdefault(tree, {})[command] = status
 
     def status(self, tree: str, command: Sequence[str]) -> int | None:
         """The exit status of this command on this tree; None where it was never run."""
-        return self._known.get((tree, tuple(command)))
+        return self._known.get(tree, {}).get(tuple(command))
 
-    def of(self, tree: str) -> list[tuple[tuple[str, ...], int]]:
-        """Every command that was run on this tree, with its exit status."""
-        return [(command, status) for (known, command), status in self._known.items() if known == tree]
+    def at(self, events: Iterable[Event]) -> dict[str, list[Run]]:
+        """By commit, every command that was run on the files of one of these events, with its exit status."""
+        if not self._known:
+            return {}
+        return {e.commit: list(self._known[e.tree].items()) for e in events if e.tree in self._known}
 
     def add(self, tree: str, command: Sequence[str], status: int) -> None:
         """Keep what came of a run. A file that cannot be written costs a further run, nothing else."""
-        self._known[tree, tuple(command)] = status
+        import json
+
+        self._known.setdefault(tree, {})[tuple(command)] = status
         row = json.dumps({"tree": tree, "command": list(command), "status": status}) + "\n"
         try:
             if os.path.lexists(self._path) and not is_plain_file(self._path):
@@ -48,19 +52,20 @@ class Results:
         except OSError:
             return
 
-    def _read(self) -> dict[Run, int]:
-        known: dict[Run, int] = {}
+    def _read(self) -> Iterator[tuple[str, tuple[str, ...], int]]:
         if not is_plain_file(self._path):
-            return known
+            return
         try:
             with open(self._path, encoding="utf-8", errors="replace") as file:
                 rows = file.read().splitlines()
         except OSError:
-            return known
+            return
+        # not at the top: most lists are of sessions in which nothing was run
+        import json
+
         for row in rows:
             try:
                 document = json.loads(row)
-                known[str(document["tree"]), tuple(map(str, document["command"]))] = int(document["status"])
-            except (ValueError, TypeError, KeyError):
+                yield str(document["tree"]), tuple(map(str, document["command"])), int(document["status"])
+            except (ValueError, TypeError, LookupError, OverflowError, RecursionError):
                 continue
-        return known

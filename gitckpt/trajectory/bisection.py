@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
 
+    #: A command that was run on the files of an event, and its exit status.
+    Run = tuple[tuple[str, ...], int]
+
 #: The exit status by which a command says that it cannot tell, as for `git bisect run`.
 SKIP = 125
 

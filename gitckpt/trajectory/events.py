@@ -31,17 +31,17 @@ class Event:
     """One event of a session.
 
     `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the event before this one on its line, or the
-    constant root commit before the first. `kind` is one of KINDS, or, in a message of a newer format, whatever stands
-    there. `id` is canonical (`C6`, `S2`, `R1`) or None; `written` is the id as the agent wrote it. `seq` counts the
-    events of the session from 1. `at` is an RFC 3339 time in UTC. `subject` is the first line of the commit message.
-    `next` is the text of the field `next`, or "". `source` is where the block was said, as `trajectory.sources` writes
-    it, or "" where nobody knows; `heard` is how far the client's own record had been read by then, as
-    `trajectory.sources` writes it, or "". `flag` is a word of warning for a list (`unterminated`, `2 paths not
-    covered`), or "". `document` is the whole record as plain data."""
+    constant root commit before the first. `tree` is that of its snapshot, "" where it was not read with it. `kind` is
+    one of KINDS, or, in a message of a newer format, whatever stands there. `id` is canonical (`C6`, `S2`, `R1`) or
+    None; `written` is the id as the agent wrote it. `seq` counts the events of the session from 1. `at` is an RFC 3339
+    time in UTC. `subject` is the first line of the commit message. `next` is the text of the field `next`, or "".
+    `source` is where the block was said, as `trajectory.sources` writes it, or "" where nobody knows; `heard` is how
+    far the client's own record had been read by then, as `trajectory.sources` writes it, or "". `flag` is a word of
+    warning for a list (`unterminated`, `2 paths not covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
         "_document", "_load", "at", "commit", "flag", "format", "heard", "id", "kind", "line", "next", "parents",
-        "phase", "seq", "session", "source", "subject", "text", "worktree", "written",
+        "phase", "seq", "session", "source", "subject", "text", "tree", "worktree", "written",
     )  # fmt: skip
 
     def __init__(
@@ -63,6 +63,7 @@ class Event:
         heard: str = "",
         commit: str = "",
         parents: Sequence[str] = (),
+        tree: str = "",
         format: int = FORMAT,
         text: str = "",
         load: Callable[[str], dict[str, Any]] | None = None,
@@ -71,7 +72,7 @@ class Event:
         self.kind, self.session, self.line, self.seq, self.at = kind, session, line, seq, at
         self.id, self.written, self.worktree, self.subject = id, written, worktree, subject
         self.phase, self.next, self.commit, self.parents, self.format = phase, next, commit, tuple(parents), format
-        self.flag, self.source, self.heard, self.text = flag, source, heard, text
+        self.flag, self.source, self.heard, self.text, self.tree = flag, source, heard, text, tree
         self._load, self._document = load, document
 
     def __repr__(self) -> str:

@@ -6,17 +6,19 @@ import re
 
 from gitckpt.errors import UsageError
 from gitckpt.views.paths import path_text
+from gitckpt.views.runs import verdict
 from gitckpt.views.text import escape, fit, pad
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
 
     #: What stands for a placeholder.
-    Value = Callable[[Event, Sequence[Change]], str]
+    Value = Callable[[Event, Sequence[Change], Sequence[Run]], str]
 
 #: A placeholder with the columns that it fills; a brace that means itself; an escape.
 TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[a-z_]*)(?::(?P<columns>\d{1,3}))?\}|\\[nt\\]|[{}]")
@@ -25,7 +27,7 @@ ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", "{{": "{", "}}": "}"}
 
 
 def _field(name: str) -> Value:
-    return lambda event, _: _joined(event.fields.get(name))
+    return lambda event, *_: _joined(event.fields.get(name))
 
 
 def _joined(value: object) -> str:
@@ -36,28 +38,29 @@ def _joined(value: object) -> str:
 
 #: Placeholder → what it stands for.
 VALUES: dict[str, Value] = {
-    "id": lambda event, _: event.id or event.kind,
-    "ref": lambda event, _: event.ref,
-    "session": lambda event, _: event.session,
-    "line": lambda event, _: event.line,
-    "seq": lambda event, _: str(event.seq),
-    "kind": lambda event, _: event.kind,
-    "phase": lambda event, _: event.phase,
-    "at": lambda event, _: event.at,
-    "subject": lambda event, _: event.subject,
-    "next": lambda event, _: event.next,
-    "commit": lambda event, _: event.commit,
-    "parent": lambda event, _: event.parent,
-    "flag": lambda event, _: event.flag,
-    "head": lambda event, _: str(event.git.get("head") or ""),
-    "branch": lambda event, _: str(event.git.get("branch") or ""),
+    "id": lambda event, *_: event.id or event.kind,
+    "ref": lambda event, *_: event.ref,
+    "session": lambda event, *_: event.session,
+    "line": lambda event, *_: event.line,
+    "seq": lambda event, *_: str(event.seq),
+    "kind": lambda event, *_: event.kind,
+    "phase": lambda event, *_: event.phase,
+    "at": lambda event, *_: event.at,
+    "subject": lambda event, *_: event.subject,
+    "next": lambda event, *_: event.next,
+    "commit": lambda event, *_: event.commit,
+    "parent": lambda event, *_: event.parent,
+    "flag": lambda event, *_: event.flag,
+    "head": lambda event, *_: str(event.git.get("head") or ""),
+    "branch": lambda event, *_: str(event.git.get("branch") or ""),
     "done": _field("done"),
     "goal": _field("goal"),
     "reason": _field("reason"),
     "state_ref": _field("state_ref"),
     "rollback_hint": _field("rollback_hint"),
-    "files": lambda _, files: str(len(files)),
-    "paths": lambda _, files: " ".join(path_text(path) for _, path, _ in files),
+    "files": lambda _, files, __: str(len(files)),
+    "paths": lambda _, files, __: " ".join(path_text(path) for _, path, _ in files),
+    "tests": lambda _, __, runs: verdict(runs),
 }
 
 
@@ -85,11 +88,12 @@ class EventFormat:
         self.needs_files = self.needs_files or name in ("files", "paths")
         return VALUES[name], int(token["columns"] or 0)
 
-    def line(self, event: Event, files: Sequence[Change] = ()) -> str:
-        """The event in this form. Control characters in what an agent said are escaped."""
-        return "".join(part if isinstance(part, str) else _shown(*part, event, files) for part in self._parts)
+    def line(self, event: Event, files: Sequence[Change] = (), runs: Sequence[Run] = ()) -> str:
+        """The event in this form; `files` is what it changed, `runs` what came of commands on its
+        files. Control characters in what an agent said are escaped."""
+        return "".join(part if isinstance(part, str) else _shown(*part, event, files, runs) for part in self._parts)
 
 
-def _shown(value: Value, columns: int, event: Event, files: Sequence[Change]) -> str:
-    text = escape(value(event, files))
+def _shown(value: Value, columns: int, event: Event, files: Sequence[Change], runs: Sequence[Run]) -> str:
+    text = escape(value(event, files, runs))
     return pad(fit(text, columns), columns) if columns else text

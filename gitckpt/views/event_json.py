@@ -7,6 +7,7 @@ import re
 
 from gitckpt.views.claims import claims_json
 from gitckpt.views.paths import changes_json
+from gitckpt.views.runs import runs_json
 from gitckpt.views.text import HARMFUL
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitckpt.errors import GitckptError
+    from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
@@ -23,10 +25,15 @@ _HARMFUL = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last 
 
 
 def event_json(
-    event: Event, *, parent: Event | None = None, files: Sequence[Change] = (), claims: Claims | None = None
+    event: Event,
+    *,
+    parent: Event | None = None,
+    files: Sequence[Change] = (),
+    claims: Claims | None = None,
+    runs: Sequence[Run] = (),
 ) -> dict[str, Any]:
     """One event: `parent` is the event before it on its line, `files` what it changed against that one, `claims` what
-    it says beside that, None where that was not compared.
+    it says beside that, None where that was not compared, `runs` what came of commands on its files.
 
     Raises Damaged where the event's document cannot be read.
     """
@@ -57,6 +64,7 @@ def event_json(
         },
         "files": changes_json(files),
         "claims": claims_json(claims),
+        "tests": runs_json(runs),
     }
 
 

@@ -13,6 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+    from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
@@ -34,11 +35,12 @@ class LogOptions:
 
     `columns` are those of the terminal; None cuts nothing. `graph` draws the forks, else a column names the line.
     `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. By commit, `files` is
-    what each event changed, `claims` what it says beside that, `flags` a word of warning (`unterminated`, `not covered:
-    big.bin`). `clock` makes an RFC 3339 time into the one to show, of the same form.
+    what each event changed, `claims` what it says beside that, `runs` what came of commands on its files, `flags` a
+    word of warning (`unterminated`, `not covered: big.bin`). `clock` makes an RFC 3339 time into the one to show, of
+    the same form.
     """
 
-    __slots__ = ("claims", "clock", "columns", "files", "flags", "fold", "graph", "style")
+    __slots__ = ("claims", "clock", "columns", "files", "flags", "fold", "graph", "runs", "style")
 
     def __init__(
         self,
@@ -49,11 +51,13 @@ class LogOptions:
         fold: bool = True,
         files: Mapping[str, Sequence[Change]] | None = None,
         claims: Mapping[str, Claims] | None = None,
+        runs: Mapping[str, Sequence[Run]] | None = None,
         flags: Mapping[str, str] | None = None,
         clock: Callable[[str], str] = _as_given,
     ) -> None:
         self.style, self.columns, self.graph, self.fold = style, columns, graph, fold and files is None
         self.files, self.claims, self.flags, self.clock = files or {}, claims or {}, flags or {}, clock
+        self.runs = runs or {}
 
 
 _DEFAULT = LogOptions()
@@ -102,10 +106,12 @@ class _Listing:
         self.line, self.open = session.active_line, session.is_open
         self.chain = session.on_line(self.line)
         self.labels = self._labels() if options.graph else {}
-        self.runs = fold_autos(events, self._forks()) if options.fold else [[event] for event in events]
+        self.verdicts = self._verdicts() if options.runs else {}
+        apart = self._forks() | self.verdicts.keys()
+        self.runs = fold_autos(events, apart) if options.fold else [[event] for event in events]
         self.times = [options.clock(run[0].at) for run in self.runs]
         self.day = next((at[:10] for at in self.times if at), "")
-        self.table = Table(events, self.style, options.columns, with_line=not options.graph)
+        self.table = Table(events, self.style, options.columns, with_line=not options.graph, verdicts=self.verdicts)
         self.gutters = self._graph() if options.graph else self._marks()
 
     def heading(self) -> str:
@@ -143,8 +149,8 @@ class _Listing:
         event, last = run[0], run[-1]
         label = self.labels.get(last.commit, "")
         used = _MARGIN + gutter.columns + 1 + self.table.columns + width(label)
-        names = f"{self._margin(at[11:19])}{gutter.left} {self.table.names(event, before)}{self.style.magenta(label)}"
-        return names + self.table.tail(last, used, self._said(run), self._flag(run))
+        names = f"{self._margin(at[11:19])}{gutter.left} {self.table.names(event, before, last)}"
+        return names + self.style.magenta(label) + self.table.tail(last, used, self._said(run), self._flag(run))
 
     def _said(self, run: Sequence[Event]) -> str:
         if len(run) == 1:
@@ -159,6 +165,12 @@ class _Listing:
         start = self.foreign.get(run[0].parent)
         return ", ".join([f"from {start.ref}", *flags] if start and start.session != self.session.id else flags)
 
+    def _verdicts(self) -> dict[str, str]:
+        from gitckpt.views.runs import verdict
+
+        told = {event.commit: verdict(self.options.runs.get(event.commit, ())) for event in self.events}
+        return {commit: text for commit, text in told.items() if text}
+
     def _name(self, event: Event) -> str:
         return event.id or event.kind if event.session == self.session.id else event.ref
 
@@ -169,6 +181,10 @@ class _Listing:
         lines = change_lines(self.options.files[event.commit], self.style)
         if claims := self.options.claims.get(event.commit):
             lines += claim_lines(claims, self.style)
+        if runs := self.options.runs.get(event.commit):
+            from gitckpt.views.runs import run_lines
+
+            lines += run_lines(runs, self.style)
         for line in lines:
             yield f"{self._margin('')}{below}   {line}"
 

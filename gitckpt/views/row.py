@@ -7,7 +7,7 @@ from gitckpt.views.text import PLAIN, Style, cut, escape, fit, pad, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
@@ -58,6 +58,11 @@ def _without(prefix: str | None, text: str) -> str:
     return text
 
 
+def painted(verdict: str, style: Style) -> str:
+    """A verdict, `passed` or `failed`, in its colour."""
+    return style.red(verdict) if verdict.startswith("failed") else style.green(verdict)
+
+
 def own_events(session: Session) -> list[Event]:
     """The events of the session itself, without those of another one at which a line of it was opened."""
     return [event for event in session.events if event.session in (session.id, "")]
@@ -73,14 +78,18 @@ class Gutter:
 
 
 class Table:
-    """The columns that a list of events shares: id, line (where there are several), phase or kind, words.
+    """The columns that a list of events shares: id, line (where there are several), phase or kind, verdict (where any
+    event has one in `verdicts`, by commit), words.
 
     `columns` is how wide all but the words are, `terminal` how wide the terminal is; None cuts nothing.
     """
 
-    __slots__ = ("_cells", "_id", "_line", "_what", "columns", "style", "terminal")
+    __slots__ = ("_cells", "_id", "_line", "_verdict", "_verdicts", "_what", "columns", "style", "terminal")
 
-    def __init__(self, events: Iterable[Event], style: Style, terminal: int | None, *, with_line: bool) -> None:
+    def __init__(
+        self, events: Iterable[Event], style: Style, terminal: int | None, *, with_line: bool,
+        verdicts: Mapping[str, str],
+    ) -> None:  # fmt: skip
         ids, whats, lines = {"C1"}, {"implement"}, {""}
         for event in events:
             ids.add(event.id or "")
@@ -90,16 +99,25 @@ class Table:
         self._id, self._what = _widest(ids, 16), _widest(whats, 12)
         self._line = _widest(lines, 16) + 2 if with_line and len(lines) > 2 else 0
         self._cells: dict[str, str] = {}
-        self.columns = self._id + self._line + self._what + 4
+        self._verdicts, self._verdict = verdicts, _widest(verdicts.values(), 16) + 2 if verdicts else 0
+        self.columns = self._id + self._line + self._what + 4 + self._verdict
 
-    def names(self, event: Event, before: Event | None) -> str:
-        """Id, line where it is another than that of the event before, and phase or kind: `columns` wide."""
+    def names(self, event: Event, before: Event | None, last: Event) -> str:
+        """Id, line where it is another than that of the event before, phase or kind, and the verdict on the `last` of
+        its row: `columns` wide."""
+        return self._named(event, before) + self._verdict_cell(last) if self._verdict else self._named(event, before)
+
+    def _named(self, event: Event, before: Event | None) -> str:
         named = self.style.bold(self._cell(event.id or "", self._id))
         if not self._line:
             return f"{named}  {self._what_cell(event)}  "
         changed = before is None or before.line != event.line
         lined = self.style.magenta(self._cell(event.line if changed else "", self._line - 2))
         return f"{named}  {lined}  {self._what_cell(event)}  "
+
+    def _verdict_cell(self, event: Event) -> str:
+        text = self._verdicts.get(event.commit, "")
+        return painted(text, self.style) + " " * (self._verdict - len(text))
 
     def _what_cell(self, event: Event) -> str:
         """Few phases and kinds come again and again, so each is laid out once."""

@@ -40,6 +40,14 @@ class ClaimsDocument(Document):
     unnamed: list[Path] = Field(description="Paths that have changed and that it does not name.")
 
 
+class RunOnFiles(Document):
+    """A command that was run on the files of an event, by `bisect` or `rollback --last-green`."""
+
+    command: list[str]
+    status: int = Field(description="Its exit status; a later run on the same files counts.")
+    result: Literal["passed", "failed", "skipped"] = Field(description="Skipped is 125: it could not tell.")
+
+
 class EventDocument(Document):
     """One event: `gitckpt show ID --json`, and an entry of `gitckpt log --json`."""
 
@@ -67,6 +75,7 @@ class EventDocument(Document):
     coverage: Coverage
     files: list[ChangedFile]
     claims: ClaimsDocument | None = Field(description="For an agent's checkpoint; null where nothing was compared.")
+    tests: list[RunOnFiles] = Field(description="Empty where no command was run on these files in this work tree.")
 
 
 class LogDocument(Document):

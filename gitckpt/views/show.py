@@ -8,6 +8,7 @@ from gitckpt.views.claims import claim_lines
 from gitckpt.views.paths import change_lines, missing_lines, path_text
 from gitckpt.views.plan import plan_lines
 from gitckpt.views.row import mark, what
+from gitckpt.views.runs import run_lines
 from gitckpt.views.text import PLAIN, Style, count, escape, labelled, width
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
@@ -44,16 +46,20 @@ def show_lines(
     plan: PlanDocument | None = None,
     stale: Sequence[Mapping[str, Any]] = (),
     claims: Claims | None = None,
+    runs: Sequence[Run] = (),
     style: Style = PLAIN,
 ) -> list[str]:
     """The event by sections; `files` is what it changed against `parent`, `plan` what its rollback hint would do,
-    `stale` the facts of it whose files have changed, `claims` what it says beside what it changed."""
+    `stale` the facts of it whose files have changed, `claims` what it says beside what it changed, `runs`
+    what came of commands on its files."""
     sections = [_header(event, parent), _fields(event), _consequences(event), _snapshot(event, files, style)]
     if stale:
         lines = [style.yellow(escape(stale_line(dict(fact)))) for fact in stale]
         sections[1] = [*sections[1], ("stale", lines if len(lines) == 1 else [f"- {line}" for line in lines])]
     if claims:
         sections[-1].append(("claims", claim_lines(claims, style)))
+    if runs:
+        sections[-1].append(("tests", run_lines(runs, style)))
     column = max(width(label) for section in sections for label, _ in section) + 2
     lines = [_title(event, style)]
     for section in filter(None, sections):

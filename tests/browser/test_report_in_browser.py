@@ -12,6 +12,7 @@ from project import Project
 from gitckpt.cli.report import page_of
 from gitckpt.protocol.blocks import Block
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.results import Results
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -59,6 +60,7 @@ def report(template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     project.write("evil.txt", HOSTILE + "\n")
     checkpoint(project, "C5", done=[HOSTILE], next=HOSTILE, goal=HOSTILE, extra={HOSTILE: HOSTILE})
     reader = Reader(project.repository())
+    Results(reader.repository).add(reader.find("C5").event.tree, ["sh", "-c", HOSTILE], 1)
     page = project.root.parent / "report.html"
     page.write_bytes(page_of(reader, reader.sessions()))
     return page
@@ -119,6 +121,18 @@ def test_nothing_that_an_agent_wrote_runs(shown: Watched) -> None:
     assert page.evaluate("document.scripts.length") == page.evaluate(
         "document.querySelectorAll('script[type=\"application/json\"]').length + 1"
     )
+
+
+def test_the_steps_whose_tests_have_failed(shown: Watched) -> None:
+    page = shown.open()
+    assert page.locator("#timeline .verdict").all_inner_texts() == ["failed"]
+    page.keyboard.press("f")
+    assert page.locator("#timeline a.entry .name:visible").all_inner_texts() == ["C5"]
+    assert page.locator("#found").inner_text() == "1 of 6 steps"
+    page.keyboard.press("Escape")
+    assert page.locator("#timeline a.entry .name:visible").count() == 6
+    page.locator("#failed").click()
+    assert page.locator("article h2:visible").all_text_contents() == ["C5"]
 
 
 def test_markup_that_somebody_slips_in_is_refused_by_the_policy(browser: Browser, report: Path, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from commandline import HANG, Place, checkpoint
+from test_cli_json import assert_published
 
 
 def written(place: Place, *arguments: str) -> list[tuple[str | None, str]]:
@@ -124,6 +125,31 @@ def test_told_to_end_it_leaves_no_scratch_directory(story: Place, tmp_path: Path
     process.terminate()
     assert process.wait(HANG) == 143
     assert not list(Path(story.env["TMPDIR"]).glob("gitckpt-*")), "the scratch directory is left"
+
+
+def test_what_came_of_it_is_shown_where_people_look(story: Place) -> None:
+    before = story.ok("log").out
+    assert "passed" not in before and [e["tests"] for e in story.json("log")["events"]] == [[]] * 6
+    story.ok("bisect", "C2", "C4", "--", "grep", "-q", "two", "list")
+    told = story.ok("log", "--format", "{id} {tests}").out.splitlines()
+    assert told == ["start ", "C0 ", "C1 ", "C2 passed", "C3 failed", "C4 failed"]
+    shown = {line.split("●")[1].split()[0]: line for line in story.ok("log").out.splitlines() if "●" in line}
+    assert "implement          one" in shown["C1"] and "implement  failed  three and a break" in shown["C3"]
+    assert "failed (1): grep -q two list" in story.ok("log", "--stat").out
+    assert "tests          passed: grep -q two list" in story.ok("show", "C2").out
+    run = {"command": ["grep", "-q", "two", "list"], "status": 1, "result": "failed"}
+    for answer, schema in (
+        (story.ok("show", "C3", "--json"), "gitckpt.event/1"),
+        (story.ok("log", "--json"), "gitckpt.log/1"),
+    ):
+        assert_published(answer, schema)
+    assert story.json("show", "C3")["tests"] == [run]
+    assert b'"verdict": "failed"' in story.ok("report", "-o", "-").raw
+    # the newer result counts, a line that is torn does not
+    with (story.path / ".git" / "gitckpt" / "results.jsonl").open("a") as file:
+        file.write(f'\n{{"tree": "{story.git("rev-parse", "refs/gitckpt/run/tags/C3^{tree}")}", ')
+        file.write('"command": ["grep", "-q", "two", "list"], "status": 0}\n{"tree": "x", "status": Infinity}\n[[[')
+    assert story.json("show", "C3")["tests"] == [run | {"status": 0, "result": "passed"}]
 
 
 @pytest.mark.parametrize("left", ["ln -s $KEPT files", "mkdir -p files/shut/in; chmod 0 files/shut", "touch files"])

@@ -31,12 +31,13 @@ C6 = Event(
 START = Event(
     kind="start", session=SESSION, line="main", seq=1, at="2026-11-30T02:45:01Z", commit="0a" * 20, document={}
 )
+RUNS = [(("sh", "-c", "make test"), 0), (("npm", "test"), 2), (("true",), 125)]
 NOTHING_MORE = {"unterminated": False, "answers_to": [], "opens": None, "rollback": None, "agent": None}
 
 
 def test_event() -> None:
     files = [("M", b"src/a.ts", None), ("R", b"raw\xff", "旧".encode())]
-    assert event_json(C6, parent=C5, files=files, claims=Claims([b"src/b.ts"], [b"raw\xff"])) == {
+    assert event_json(C6, parent=C5, files=files, claims=Claims([b"src/b.ts"], [b"raw\xff"]), runs=RUNS) == {
         "kind": "checkpoint",
         "id": "C6",
         "written": "检查点 6",
@@ -58,6 +59,11 @@ def test_event() -> None:
             {"status": "R", "path": "raw\\xff", "b64": "cmF3/w==", "old_path": "旧"},
         ],
         "claims": {"unchanged": ["src/b.ts"], "unnamed": [{"b64": "cmF3/w=="}]},
+        "tests": [
+            {"command": ["sh", "-c", "make test"], "status": 0, "result": "passed"},
+            {"command": ["npm", "test"], "status": 2, "result": "failed"},
+            {"command": ["true"], "status": 125, "result": "skipped"},
+        ],
     }
 
 
@@ -81,11 +87,12 @@ def test_all_keys_are_there_where_there_is_nothing_to_say() -> None:
         "coverage": {"complete": True, "missing": []},
         "files": [],
         "claims": None,
+        "tests": [],
     }
 
 
 def test_documents_are_valid_by_their_schemas() -> None:
-    events = [event_json(START), event_json(C6, parent=C5, files=[("A", b"\xff", None)])]
+    events = [event_json(START), event_json(C6, parent=C5, files=[("A", b"\xff", None)], runs=RUNS)]
     log = LogDocument.model_validate(log_document(events, SESSION))
     assert [event.id for event in log.events] == [None, "C6"]
     assert LogDocument.model_validate(log_document([], None)).session is None

@@ -201,6 +201,32 @@ def test_folding_loses_and_reorders_nothing(history: History) -> None:
     assert fold_autos([]) == []
 
 
+def test_what_came_of_commands_has_a_column_that_no_agent_writes_in(history: History) -> None:
+    autos(history)
+    *_, c1 = history.events
+    edit = history.events[2]
+    runs = {
+        edit.commit: [(("make", "test"), 2), (("true",), 0)],
+        c1.commit: [(("sh", "-c", "make test"), 0), (("maybe",), 125)],
+        history.events[0].commit: [(("maybe",), 125)],
+    }
+    assert (
+        log(history, runs=runs)
+        == """
+session 20261130-024512-k3f9  2026-11-30  7 events on main
+02:45:01   ▷     start              claude
+02:45:02   ·     auto       failed  2 steps until 02:45:03, last: Edit a.ts
+02:45:04   ·     auto               Edit b.ts
+02:45:05   ¶     note               resumed
+02:45:06   ·     auto               Bash
+02:45:07   ● C1  verify     passed  tests pass
+           @ main goes on here, after C1"""
+    )
+    rows = log(history, runs=runs, files={c1.commit: []}, style=Style(colour=True)).splitlines()
+    assert "\x1b[32mpassed\x1b[0m  tests pass" in rows[-4]
+    assert [row.strip() for row in rows[-3:-1]] == ["\x1b[32mpassed\x1b[0m: make test", "skipped: maybe"]
+
+
 def test_files_of_each_event(history: History) -> None:
     history.add("start", said="bash")
     one = history.add("auto", said="Edit")

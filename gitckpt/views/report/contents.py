@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
     from typing import Protocol
 
+    from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
@@ -36,8 +37,8 @@ _PLAIN = re.compile(r"[\w.-]{1,64}")
 
 class Contents:
     """A session with what its events changed: by commit `files`, the `patches` of these files in the same order, and
-    what checkpoints say beside that, `claims`. `stale` are the facts, as text and source, whose files are other in the
-    work tree now than when they were given."""
+    what checkpoints say beside that, `claims`, and what came of commands on an event's files, `runs`. `stale` are the
+    facts, as text and source, whose files are other in the work tree now than when they were given."""
 
     def __init__(
         self,
@@ -46,9 +47,10 @@ class Contents:
         patches: Mapping[str, Sequence[Patch]] | None = None,
         claims: Mapping[str, Claims] | None = None,
         stale: Collection[tuple[str, str]] = (),
+        runs: Mapping[str, Sequence[Run]] | None = None,
     ) -> None:
         self.session, self.files, self.patches, self.claims = session, files or {}, patches or {}, claims or {}
-        self.stale = frozenset(stale)
+        self.stale, self.runs = frozenset(stale), runs or {}
 
     @cached_property
     def events(self) -> list[Event]:

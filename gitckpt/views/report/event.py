@@ -8,6 +8,7 @@ from gitckpt.views.paths import missing_lines, path_text
 from gitckpt.views.report.files import file_rows
 from gitckpt.views.report.state import facts_of, marked, pairs, state_sections
 from gitckpt.views.row import what, words
+from gitckpt.views.runs import run_lines, verdict
 from gitckpt.views.show import FIELD_ORDER, value_lines
 from gitckpt.views.text import count, escape
 
@@ -62,6 +63,7 @@ def _header(event: Event, contents: Contents) -> dict[str, Any]:
         "at": escape(event.at),
         "phase": what(event) if event.kind == "checkpoint" and event.phase else "",
         "said": escape(words(event)),
+        "verdict": verdict(contents.runs.get(event.commit, ())),
         "flags": [escape(flag) for flag in event.flag.split(", ") if flag],
         "after": contents.link(event.parent),
         "to": _target(event, contents),
@@ -154,6 +156,8 @@ def _record_lines(value: Any) -> list[str]:
 
 
 def _warnings(event: Event, contents: Contents) -> Iterator[Section]:
+    runs = contents.runs.get(event.commit, ())
+    yield _lines("tests", run_lines(runs), "warning" if verdict(runs) == "failed" else "")
     yield _lines("not covered", missing_lines(event.missing), "warning")
     claims = contents.claims.get(event.commit)
     if claims is not None:

@@ -51,7 +51,7 @@ def session_document(contents: Contents) -> dict[str, Any]:
 def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
     """A row for each event, or for a run of automatic ones: `{"events", "lane", "fork", "below", "tips"}`; the last
     one has no events where recording goes on there."""
-    runs = fold_autos(contents.events, _forks(contents))
+    runs = fold_autos(contents.events, _forks(contents) | contents.runs.keys())
     edges = [(run[-1].commit, run[0].parent) for run in runs]
     current = set(contents.on_active)
     tips = _tips(contents)

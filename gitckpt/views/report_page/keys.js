@@ -46,7 +46,7 @@ const follow = () => {
 
 const clear = () => {
   field.value = "";
-  search("");
+  showFailed(false);
 };
 
 const isSeen = (step) => {
@@ -98,6 +98,7 @@ const KEYS = {
   G: ["the last step", () => move(steps.length)],
   Enter: ["open or close the changes of the step", toggleFiles],
   "/": ["search", () => field.select()],
+  f: ["only the steps whose tests have failed, or all", () => showFailed(!onlyFailed)],
   Escape: ["leave the search, close this", clear],
   t: ["light, dark, or as the system has it", nextTheme],
   "?": ["these keys", () => help.showModal()],
@@ -152,6 +153,8 @@ const begin = () => {
   );
   setTheme(keptTheme());
   field.addEventListener("input", () => search(field.value));
+  document.getElementById("failed").hidden = !steps.some(hasFailed);
+  document.getElementById("failed").addEventListener("click", () => showFailed(!onlyFailed));
   document.getElementById("theme").addEventListener("click", nextTheme);
   document.getElementById("help-button").addEventListener("click", () => help.showModal());
   document.addEventListener("keydown", pressed);

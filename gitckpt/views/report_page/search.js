@@ -1,4 +1,7 @@
-// Search: steps that hold all the words, in what they say, in their paths or in their changes.
+// Search: steps that hold all the words, in what they say, in their paths or in their changes; and those alone whose
+// tests have failed, where that is asked for.
+
+let onlyFailed = false;
 
 const texts = (value) => {
   if (typeof value === "string") return [value];
@@ -16,20 +19,31 @@ const changedText = (step) =>
 
 const asJson = (word) => JSON.stringify(word).slice(1, -1).replaceAll("<", "\\u003c");
 
+const hasFailed = (step) => step.events.some((event) => event.verdict === "failed");
+
 const holds = (step, words) =>
+  (!onlyFailed || hasFailed(step)) &&
   words.every((word) => saidText(step).includes(word) || changedText(step).includes(asJson(word)));
 
 const search = (query) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
-  document.body.classList.toggle("searching", words.length > 0);
+  const isSearching = words.length > 0 || onlyFailed;
+  document.body.classList.toggle("searching", isSearching);
   let matches = 0;
   for (const step of steps) {
-    step.hidden = words.length > 0 && !holds(step, words);
+    step.hidden = isSearching && !holds(step, words);
     step.entry.parentElement.hidden = step.card.hidden = step.hidden;
     matches += step.hidden ? 0 : 1;
   }
-  document.getElementById("found").textContent = words.length ? `${matches} of ${count(steps.length, "step")}` : "";
+  document.getElementById("found").textContent = isSearching ? `${matches} of ${count(steps.length, "step")}` : "";
   highlight(words);
+};
+
+const showFailed = (only) => {
+  const button = document.getElementById("failed");
+  onlyFailed = only && !button.hidden;
+  button.setAttribute("aria-pressed", onlyFailed);
+  search(field.value);
 };
 
 const MOST_HIGHLIGHTED = 2000;

@@ -51,6 +51,7 @@ const head = (session, event) =>
     h("h2", {}, h("a", { href: `#${encodeURI(address(session, event.anchor))}` }, event.name)),
     event.phase && h("span", { class: `phase ${event.phase}` }, event.phase),
     event.name.toLowerCase() === event.kind ? null : event.kind === "checkpoint" ? null : h("span", { class: "kind" }, event.kind),
+    verdict(event),
     event.flags.map((flag) => h("span", { class: "flag" }, flag)),
     h("span", { class: "about" },
       stamp(event.at), " · ", event.line,
@@ -79,7 +80,7 @@ const words = ({ session, events: [event] }) => {
 const autos = ({ session, events }) => [
   h("header", {}, h("h2", {}, count(events.length, "automatic checkpoint")), h("span", { class: "about" }, events[0].line)),
   ...events.map((event) => h("div", { class: "one" },
-    h("p", {}, stamp(event.at), " ", event.said, " ", h("code", {}, event.commit)),
+    h("p", {}, stamp(event.at), " ", verdict(event), " ", event.said, " ", h("code", {}, event.commit)),
     warnings(session, event), files(event))),
 ];
 

@@ -63,6 +63,8 @@ const mark = (row, x, y) => {
   return shape;
 };
 
+const verdict = (event) => event.verdict && h("span", { class: `verdict ${event.verdict}` }, event.verdict);
+
 const entry = (session, row) => {
   const [event] = row.events;
   const tips = row.tips.map((line) => h("span", { class: "tip" }, line));
@@ -75,6 +77,7 @@ const entry = (session, row) => {
     h("span", { class: "name" }, many ? "auto" : event.name),
     event.phase && h("span", { class: `phase ${event.phase}` }, event.phase),
     tips,
+    verdict(row.events.at(-1)),
     event.flags.length ? h("span", { class: "flag", title: event.flags.join(", ") }, "!") : null,
     h("span", { class: "said", dir: "auto" }, many ? count(row.events.length, "automatic checkpoint") : event.said),
   );
