@@ -155,5 +155,5 @@ def _numbered(command: Sequence[str], number: int) -> list[str]:
 
 
 def _subject(attempt: Attempt) -> str:
-    tested = "" if attempt.test is None else f", test {attempt.test}"
+    tested = "" if attempt.test is None else ", test passed" if attempt.test == 0 else f", test failed ({attempt.test})"
     return f"attempt {attempt.number}: exit status {attempt.status}{tested}"

@@ -8,9 +8,9 @@ from gitckpt.account import Account
 from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.presence import ObjectsGone
-from gitckpt.trajectory.events import CLOSING_KINDS, Event
+from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.naming import is_plain
-from gitckpt.trajectory.session import MAIN, Session
+from gitckpt.trajectory.session import MAIN, Session, closes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -274,7 +274,7 @@ class Recorder:
             return None
         lines = self.tree.journal.lines(current[0]).get(current[0], {})
         tip = self.tree.tips({lines[current[1]]}).get(lines[current[1]]) if current[1] in lines else None
-        if tip is None or tip.kind in CLOSING_KINDS:
+        if tip is None or closes(tip, *current):
             return None
         return self._reload(current[0], lines)
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from gitckpt.cli import render
 from gitckpt.cli.rollback import go_to
 from gitckpt.cli.transfer import ending_by_signal
-from gitckpt.errors import Damaged, UnknownId, UsageError
-from gitckpt.repo import checked
+from gitckpt.errors import UnknownId, UsageError
 from gitckpt.repo.attempts import output_of
+from gitckpt.repo.forked import attempt_row
 from gitckpt.repo.reader import Reader
-from gitckpt.repo.trees import numstat
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Restorer
 from gitckpt.trajectory.attempts import Tried, tried
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitckpt.forking import Attempt
-    from gitckpt.views.attempts import AttemptRow
+    from gitckpt.trajectory.session import Session
 
 #: Attempts of one fork: more are a mistake of typing.
 MOST = 64
@@ -46,7 +45,8 @@ def fork(
     is 0 where any attempt has succeeded and passed its test, else 1."""
     reader = Reader()
     if list:
-        _tell(reader, _all(reader), json=json)
+        sessions = reader.sessions(everywhere=True)
+        _tell(reader, tried(sessions), sessions, json=json)
         return 0
     if id is None or not command:
         raise UsageError("fork from which checkpoint, and which command?", "gitckpt fork C4 -n 3 -- my-agent {n}")
@@ -60,8 +60,8 @@ def fork(
     wrap = [sys.executable, "-P", "-m", "gitckpt", "wrap", *(("--task", task) if task is not None else ())]
     with ending_by_signal():
         made = Forking(reader.repository, found.event, wrap, render.say).run(command, count, test=test, keep=keep)
-    sessions = {attempt.session for attempt in made}
-    _tell(reader, [row for row in _all(reader) if row.session in sessions], json=json)
+    sessions, own = reader.sessions(everywhere=True), {attempt.session for attempt in made}
+    _tell(reader, [attempt for attempt in tried(sessions) if attempt.session in own], sessions, json=json)
     if not json:
         _tell_next(reader, made)
     return 0 if any(attempt.succeeded for attempt in made) else 1
@@ -70,7 +70,7 @@ def fork(
 def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = False) -> int:
     """Make the work tree what an attempt has left."""
     reader = Reader()
-    chosen = _chosen(_all(reader), name)
+    chosen = _chosen(tried(reader.sessions(everywhere=True)), name)
     tree = WorkTree(reader.repository, render.say, lenient=True)
     restorer = Restorer(tree)
     with tree.lock:
@@ -91,10 +91,6 @@ def _tell_next(reader: Reader, made: Sequence[Attempt]) -> None:
     render.say(f"gitckpt pick {chosen.session} brings home {which}; gitckpt log --session {chosen.session} shows it")
 
 
-def _all(reader: Reader) -> Sequence[Tried]:
-    return tried(reader.sessions(everywhere=True))
-
-
 def _chosen(attempts: Sequence[Tried], name: str) -> Tried:
     """The attempt of this session, or of this number in the newest fork. Raises UnknownId."""
     newest = [attempt for attempt in attempts if attempt.fork == attempts[-1].fork]
@@ -104,24 +100,9 @@ def _chosen(attempts: Sequence[Tried], name: str) -> Tried:
     return found[0]
 
 
-def _tell(reader: Reader, attempts: Sequence[Tried], *, json: bool) -> None:
-    rows = [_row(reader, attempt) for attempt in attempts]
+def _tell(reader: Reader, attempts: Sequence[Tried], sessions: Sequence[Session], *, json: bool) -> None:
+    rows = [attempt_row(reader.git, attempt, sessions) for attempt in attempts]
     if json:
         render.json(attempts_document(rows))
     else:
         render.out(attempts_lines(rows, render.style(), render.columns()))
-
-
-def _row(reader: Reader, attempt: Tried) -> AttemptRow:
-    record = attempt.record
-    try:
-        changed = numstat(reader.git, checked.oid(record.get("at")), attempt.newest.commit)
-        test = record.get("test")
-        return {
-            "session": attempt.session, "number": attempt.number, "of": str(record.get("of")),
-            "status": int(record["status"]), "seconds": float(record["seconds"]),
-            "test": None if test is None else int(test), "files": len(changed),
-            "added": sum(row[0] or 0 for row in changed), "deleted": sum(row[1] or 0 for row in changed),
-        }  # fmt: skip
-    except (LookupError, TypeError, ValueError) as error:
-        raise Damaged(f"the record of attempt {attempt.session} has a wrong form", "gitckpt verify") from error

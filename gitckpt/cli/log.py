@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitckpt.trajectory.events import Event
+    from gitckpt.views.attempts import Drawn
 
 
 def log(
@@ -145,7 +146,7 @@ def _print_events(reader: Reader, sessions: list[Session], id: str | None, event
         )
         for e in events
     ]
-    render.json(log_document(rows, id))
+    render.json(log_document(rows, id, [drawn.row for drawn in drawn_beside(reader, sessions, events)]))
 
 
 def _text(
@@ -169,9 +170,24 @@ def _text(
         claims=claims,
         runs=Results(reader.repository).at(events),
         flags=_news(events),
+        attempts=drawn_beside(reader, [session], events) if graph else (),
         clock=_local,
     )
     return log_lines(session, options, chosen)
+
+
+def drawn_beside(reader: Reader, sessions: Sequence[Session], events: Sequence[Event]) -> list[Drawn]:
+    """The attempts that began at one of these events, where that is the sessions' own. Raises Damaged."""
+    from gitckpt.repo.forked import attempt_row, attempts_from
+    from gitckpt.views.attempts import Drawn
+
+    own = {session.id for session in sessions}
+    shown = {event.commit for event in events if event.session in own}
+    return [
+        Drawn(attempt_row(reader.git, attempt, sessions), attempt.events, attempt.began_at)
+        for attempt in attempts_from(reader, sessions)
+        if attempt.began_at in shown
+    ]
 
 
 def _news(events: Sequence[Event]) -> dict[str, str]:

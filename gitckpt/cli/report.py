@@ -7,7 +7,7 @@ from tempfile import mkstemp
 
 from gitckpt import views
 from gitckpt.cli import render
-from gitckpt.cli.log import losses
+from gitckpt.cli.log import drawn_beside, losses
 from gitckpt.cli.progress import Progress
 from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
 from gitckpt.repo.claims import checked_claims
@@ -17,12 +17,9 @@ from gitckpt.repo.private import clear, directory, is_plain_file
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.results import Results
 from gitckpt.trajectory.events import is_readable
+from gitckpt.trajectory.session import Session
 from gitckpt.views.report.contents import Contents
 from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from gitckpt.trajectory.session import Session
 
 #: Where the page goes unless a file is named: out of the work tree, whose status it must not change.
 DEFAULT = b"report.html"
@@ -92,11 +89,14 @@ def _contents(reader: Reader, sessions: list[Session]) -> list[Contents]:
 
 
 def _contents_of(reader: Reader, session: Session) -> Contents:
-    changed = reader.files(session.events, [session])
-    pairs = [(event.commit, event.parent) for event in session.events if changed[event.commit]]
-    claims = checked_claims(reader, session.events, [session], changed)
-    runs = Results(reader.repository).at(session.events)
-    return Contents(session, changed, patches(reader.git, pairs), claims, _stale(reader, session), runs)
+    attempts = drawn_beside(reader, [session], session.events)
+    tried = [Session(drawn.row["session"], drawn.events, {}) for drawn in attempts]
+    events = [*session.events, *(event for drawn in attempts for event in drawn.events)]
+    changed = reader.files(events, [session, *tried])
+    pairs = [(commit, parent) for commit, parent in {e.commit: e.parent for e in events}.items() if changed[commit]]
+    claims = checked_claims(reader, events, [session, *tried], changed)
+    runs = Results(reader.repository).at(events)
+    return Contents(session, changed, patches(reader.git, pairs), claims, _stale(reader, session), runs, attempts)
 
 
 def _stale(reader: Reader, session: Session) -> list[tuple[str, str]]:

@@ -95,6 +95,11 @@ class Journal:
                 origins[parts[0]] = "/".join(parts[2:])
         return found, origins
 
+    def numbered(self) -> Lines:
+        """The lines of the sessions that are called as attempts are: what `new_session_id` gives, and a number."""
+        lines = self._refs(f"{REFS}*-*-*-*/heads/*")[0]
+        return {id: tips for id, tips in lines.items() if _is_numbered(*id.split("-"))}
+
     def tips(self, session: str) -> dict[str, Tip]:
         """Line → what is at its tip, in one call of git. Raises Damaged where a commit is missing."""
         command = ("for-each-ref", f"--format={'%00'.join(TIP)}%00", f"{REFS}{session}/heads")
@@ -191,7 +196,7 @@ class Journal:
         events: dict[str, Event] = {
             e.commit: e for e in self.events(t for tips in lines.values() for t in tips.values())
         }
-        found = [_session(id, tips, events) for id, tips in lines.items()]
+        found = [session_of(id, tips, events) for id, tips in lines.items()]
         mine = [s for s in found if everywhere or (s.worktree == self.repository.name and s.id not in origins)]
         return sorted(mine, key=lambda session: (session.events[0].at if session.events else "", session.id))
 
@@ -223,7 +228,11 @@ def _tips(output: bytes) -> dict[str, Tip]:
     return found
 
 
-def _session(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> Session:
+def _is_numbered(date: str, time: str, chance: str, number: str = "", *more: str) -> bool:
+    return date.isdecimal() and time.isdecimal() and number.isdecimal() and not more
+
+
+def session_of(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> Session:
     """The events that are reached from the tips of a session, one opened in another session's history included."""
     own: dict[str, Event] = {}
     for tip in tips.values():

@@ -12,18 +12,24 @@ if TYPE_CHECKING:
 
 
 class Tried(NamedTuple):
-    """An attempt: its session; the number, the checkpoint that it began at and how it ended, as the record says; and
-    the newest event, which holds what came of it."""
+    """An attempt: its session; the number, the checkpoint that it began at and how it ended, as the record says; the
+    newest event, which holds what came of it; and its own events since then, oldest first."""
 
     session: str
     record: dict[str, Any]
     newest: Event
+    events: list[Event]
 
     @property
     def number(self) -> int:
         """Which of its fork it is, from 1."""
         number = self.record.get("number")
         return number if isinstance(number, int) else 0
+
+    @property
+    def began_at(self) -> str:
+        """The commit of the checkpoint that it began at."""
+        return str(self.record.get("at"))
 
     @property
     def fork(self) -> str:
@@ -38,12 +44,20 @@ def tried(sessions: Iterable[Session]) -> list[Tried]:
         end = next((event for event in reversed(session.events) if _is_of_attempt(event, session)), None)
         if end is not None:
             line = session.on_line(session.active_line)
-            attempt = Tried(session.id, end.document["attempt"], line[-1] if line else end)
+            own = [event for event in line if event.session == session.id]
+            attempt = Tried(session.id, end.document["attempt"], line[-1] if line else end, own)
             found.append(attempt)
             # what it has of the session that it was forked from is older
-            own = min(event.at for event in session.events if event.session == session.id)
-            begun[attempt.fork] = min(own, begun.get(attempt.fork, own))
+            first = min(event.at for event in session.events if event.session == session.id)
+            begun[attempt.fork] = min(first, begun.get(attempt.fork, first))
     return sorted(found, key=lambda attempt: (begun[attempt.fork], attempt.number))
+
+
+def picked(attempt: Tried, sessions: Iterable[Session]) -> bool:
+    """Whether any other session goes on, or went on, from what the attempt has left."""
+    return any(
+        session.event(attempt.newest.commit) is not None for session in sessions if session.id != attempt.session
+    )
 
 
 def _is_of_attempt(event: Event, session: Session) -> bool:

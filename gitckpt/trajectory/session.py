@@ -48,7 +48,7 @@ class Session:
     @property
     def total(self) -> int:
         """How many events the session has, of which not all need be here."""
-        return max((event.seq for event in self.events), default=0)
+        return max((event.seq for event in self.events if event.session in (self.id, "")), default=0)
 
     @property
     def worktree(self) -> str | None:
@@ -100,7 +100,7 @@ class Session:
     def is_open(self) -> bool:
         """Whether recording goes on here: the active line does not end with FINAL or with the end of the agent."""
         tip = self._by_commit.get(self.lines.get(self.active_line, ""))
-        return tip is None or tip.kind not in CLOSING_KINDS
+        return tip is None or not closes(tip, self.id, self.active_line)
 
     @property
     def unended(self) -> Event | None:
@@ -116,6 +116,12 @@ class Session:
         """Events that go by this canonical id, newest first; only those on `line` where one is given."""
         events = self.on_line(line) if line is not None else self.events
         return [event for event in reversed(events) if is_named(event, id)]
+
+
+def closes(tip: Event, session: str, line: str) -> bool:
+    """Whether a line is over with this event at its tip. One that was opened at the end of another line, as `pick` does
+    it, goes on from there."""
+    return tip.kind in CLOSING_KINDS and (tip.session, tip.line) == (session, line)
 
 
 def is_named(event: Event, id: str) -> bool:

@@ -1,4 +1,4 @@
-"""`gitckpt fork`: attempts side by side."""
+"""`gitckpt fork`: attempts side by side, as a table, and drawn beside the line that they began at."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from gitckpt.views.text import PLAIN, Style, count, escape, pad, width
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Any, TypedDict
 
+    from gitckpt.trajectory.events import Event
+
     class AttemptRow(TypedDict):
-        """An attempt; `added` and `deleted` are lines, against the checkpoint that it began at."""
+        """An attempt; `added` and `deleted` are lines, against the checkpoint that it began at; `picked` where another
+        session went on from what it left."""
 
         session: str
         number: int
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
         files: int
         added: int
         deleted: int
+        picked: bool
 
 
 _HEADINGS = ("ATTEMPT", "FROM", "EXIT", "TEST", "TIME", "FILES", "LINES")
@@ -45,9 +49,8 @@ def attempts_lines(rows: Sequence[AttemptRow], style: Style = PLAIN, columns: in
 
 
 def _cells(row: AttemptRow) -> tuple[str, ...]:
-    tested = "" if row["test"] is None else "passed" if row["test"] == 0 else f"failed ({row['test']})"
-    changed = f"+{row['added']:,} -{row['deleted']:,}"
-    time = f"{row['seconds']:,.1f} s"
+    tested = verdict_of(row) + (f" ({row['test']})" if row["test"] else "")
+    time, changed = f"{row['seconds']:,.1f} s", _lines_of(row)
     return (
         escape(row["session"]),
         escape(row["of"]),
@@ -57,3 +60,70 @@ def _cells(row: AttemptRow) -> tuple[str, ...]:
         count(row["files"], "file"),
         changed,
     )
+
+
+def _lines_of(row: AttemptRow) -> str:
+    return f"+{row['added']:,} -{row['deleted']:,}"
+
+
+def verdict_of(row: AttemptRow) -> str:
+    """What its test said: `passed` or `failed`; "" where there was none."""
+    return "" if row["test"] is None else "failed" if row["test"] else "passed"
+
+
+class Drawn:
+    """An attempt to be drawn: how it ended, its events since it began, oldest first, of which the newest is its end,
+    and the commit of the event that it began at."""
+
+    __slots__ = ("began_at", "events", "row")
+
+    def __init__(self, row: AttemptRow, events: Sequence[Event], began_at: str) -> None:
+        self.row, self.events, self.began_at = row, list(events), began_at
+
+    @property
+    def end(self) -> Event:
+        """The event that says how it ended."""
+        return self.events[-1]
+
+    @property
+    def _is_ended_by_agent(self) -> bool:
+        """Whether the end of its agent stands right before: both are told on one line."""
+        return [event.kind for event in self.events[-2:]] == ["end", "end"]
+
+    @property
+    def shown(self) -> list[Event]:
+        """Its events, the end of its agent left out where its own tells the same."""
+        return [*self.events[:-2], self.end] if self._is_ended_by_agent else self.events
+
+    @property
+    def parent(self) -> str:
+        """The commit of the event that its end is drawn behind."""
+        return self.events[-2].parent if self._is_ended_by_agent else self.end.parent
+
+    @property
+    def name(self) -> str:
+        """As `pick` takes it while the fork is the newest: `attempt 2`."""
+        return f"attempt {self.row['number']}"
+
+    @property
+    def words(self) -> str:
+        """How it ended, on one line: time, changes, what became of it, its session. Not escaped."""
+        row = self.row
+        status = f"exit status {row['status']}" if row["status"] else ""
+        changed = f"{count(row['files'], 'file')} {_lines_of(row)}"
+        home = "picked" if row["picked"] else ""
+        return ", ".join(filter(None, (status, f"{row['seconds']:,.1f} s", changed, home, row["session"])))
+
+
+def merged(events: Sequence[Event], attempts: Iterable[Sequence[Event]]) -> list[Event]:
+    """The events, oldest first, with those of attempts among them as they happened; none before the one that it
+    followed, whatever the clock said."""
+    times = {event.commit: event.at for event in events}
+    others = [(max(event.at, times.get(own[0].parent, "")), event) for own in attempts for event in own]
+    waiting = sorted(others, key=lambda other: other[0], reverse=True)
+    found = []
+    for event in events:
+        while waiting and waiting[-1][0] < event.at:
+            found.append(waiting.pop()[1])
+        found.append(event)
+    return found + [event for _, event in reversed(waiting)]

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
+    from gitckpt.views.attempts import AttemptRow
     from gitckpt.views.paths import Change
 
 _HARMFUL = re.compile("[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in HARMFUL) + "]")
@@ -68,9 +69,12 @@ def event_json(
     }
 
 
-def log_document(events: Sequence[Mapping[str, Any]], session: str | None) -> dict[str, Any]:
-    """A log of events as `event_json` gives them, oldest first; `session` is None where they are of all sessions."""
-    return {"schema": "gitckpt.log/1", "session": session, "events": list(events)}
+def log_document(
+    events: Sequence[Mapping[str, Any]], session: str | None, attempts: Sequence[AttemptRow] = ()
+) -> dict[str, Any]:
+    """A log of events as `event_json` gives them, oldest first, and the attempts that began at them; `session` is None
+    where they are of all sessions."""
+    return {"schema": "gitckpt.log/1", "session": session, "events": list(events), "attempts": list(attempts)}
 
 
 def error_document(error: GitckptError) -> dict[str, Any]:

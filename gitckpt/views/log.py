@@ -6,6 +6,7 @@ git needs to print them.
 
 from __future__ import annotations
 
+from gitckpt.views.attempts import verdict_of
 from gitckpt.views.row import Gutter, Table, mark, own_events, words
 from gitckpt.views.text import PLAIN, Style, count, escape, fit, width
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
+    from gitckpt.views.attempts import Drawn
     from gitckpt.views.paths import Change
 
 #: Marks the place where recording goes on.
@@ -37,10 +39,10 @@ class LogOptions:
     `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. By commit, `files` is
     what each event changed, `claims` what it says beside that, `runs` what came of commands on its files, `flags` a
     word of warning (`unterminated`, `not covered: big.bin`). `clock` makes an RFC 3339 time into the one to show, of
-    the same form.
+    the same form. `attempts` are drawn in a graph, each beside the event that it began at.
     """
 
-    __slots__ = ("claims", "clock", "columns", "files", "flags", "fold", "graph", "runs", "style")
+    __slots__ = ("attempts", "claims", "clock", "columns", "files", "flags", "fold", "graph", "runs", "style")
 
     def __init__(
         self,
@@ -53,11 +55,12 @@ class LogOptions:
         claims: Mapping[str, Claims] | None = None,
         runs: Mapping[str, Sequence[Run]] | None = None,
         flags: Mapping[str, str] | None = None,
+        attempts: Sequence[Drawn] = (),
         clock: Callable[[str], str] = _as_given,
     ) -> None:
         self.style, self.columns, self.graph, self.fold = style, columns, graph, fold and files is None
         self.files, self.claims, self.flags, self.clock = files or {}, claims or {}, flags or {}, clock
-        self.runs = runs or {}
+        self.runs, self.attempts = runs or {}, attempts if graph else ()
 
 
 _DEFAULT = LogOptions()
@@ -100,13 +103,16 @@ class _Listing:
     """The rows of one log."""
 
     def __init__(self, session: Session, own: Sequence[Event], events: Sequence[Event], options: LogOptions) -> None:
-        self.session, self.events, self.options, self.style = session, events, options, options.style
+        self.session, self.options, self.style = session, options, options.style
+        self.shown, self.attempts = len(events), {drawn.end.commit: drawn for drawn in options.attempts}
+        self.events = events = self._with_attempts(events)
         self.total = max(len(own), session.total)
-        self.foreign = {event.commit: event for event in session.events} if len(own) < len(session.events) else {}
+        self.foreign = self._foreign() if len(own) < len(session.events) else {}
         self.line, self.open = session.active_line, session.is_open
         self.chain = session.on_line(self.line)
         self.labels = self._labels() if options.graph else {}
         self.verdicts = self._verdicts() if options.runs else {}
+        self.verdicts |= {commit: text for commit, drawn in self.attempts.items() if (text := verdict_of(drawn.row))}
         apart = self._forks() | self.verdicts.keys()
         self.runs = fold_autos(events, apart) if options.fold else [[event] for event in events]
         self.times = [options.clock(run[0].at) for run in self.runs]
@@ -117,7 +123,8 @@ class _Listing:
     def heading(self) -> str:
         """Session, first day, how much there is, and the line that recording is on."""
         total, lines = count(self.total, "event"), len(self.session.lines)
-        shown = total if len(self.events) == self.total else f"{len(self.events):,} of {total}"
+        shown = total if self.shown == self.total else f"{self.shown:,} of {total}"
+        shown += f" and {count(len(self.attempts), 'attempt')}" if self.attempts else ""
         on = f"on {lines:,} lines, current {self.line}" if lines > 1 else f"on {self.line}"
         text = "  ".join(filter(None, (f"session {self.session.id}", self.day, f"{shown} {on}")))
         return self.style.bold(self._fitted(escape(text), 0))
@@ -153,6 +160,8 @@ class _Listing:
         return names + self.style.magenta(label) + self.table.tail(last, used, self._said(run), self._flag(run))
 
     def _said(self, run: Sequence[Event]) -> str:
+        if run[-1].commit in self.attempts:
+            return self.attempts[run[-1].commit].words
         if len(run) == 1:
             return words(run[0])
         last = words(run[-1])
@@ -165,6 +174,19 @@ class _Listing:
         start = self.foreign.get(run[0].parent)
         return ", ".join([f"from {start.ref}", *flags] if start and start.session != self.session.id else flags)
 
+    def _with_attempts(self, events: Sequence[Event]) -> Sequence[Event]:
+        if not self.attempts:
+            return events
+        from gitckpt.views.attempts import merged
+
+        return merged(events, [drawn.shown for drawn in self.options.attempts])
+
+    def _foreign(self) -> dict[str, Event]:
+        """The events that lines of the session were opened at, and that are not drawn here."""
+        drawn = {event.commit for event in self.events}
+        drawn |= {event.commit for attempt in self.attempts.values() for event in attempt.events}
+        return {event.commit: event for event in self.session.events if event.commit not in drawn}
+
     def _verdicts(self) -> dict[str, str]:
         from gitckpt.views.runs import verdict
 
@@ -172,6 +194,8 @@ class _Listing:
         return {commit: text for commit, text in told.items() if text}
 
     def _name(self, event: Event) -> str:
+        if event.commit in self.attempts:
+            return self.attempts[event.commit].name
         return event.id or event.kind if event.session == self.session.id else event.ref
 
     def _changes(self, event: Event, below: str) -> Iterator[str]:
@@ -202,7 +226,10 @@ class _Listing:
     def _graph(self) -> list[Gutter]:
         from gitckpt.views.graph import draw
 
-        nodes = [(run[-1].commit, run[0].parent, mark(run[0], self.style)) for run in self.runs]
+        parents = {drawn.end.commit: drawn.parent for drawn in self.options.attempts}
+        nodes = [
+            (run[-1].commit, parents.get(run[0].commit, run[0].parent), mark(run[0], self.style)) for run in self.runs
+        ]
         if self.open:
             nodes.append((HERE, self.session.lines.get(self.line, ""), self.style.bold(HERE)))
         return draw(nodes, {HERE, *(event.commit for event in self.chain)}, self.style)
@@ -213,6 +240,7 @@ class _Listing:
         for line, tip in self.session.lines.items():
             if not (self.open and line == self.line):
                 tips.setdefault(tip, []).append(line)
+        tips |= {commit: [drawn.name] for commit, drawn in self.attempts.items()}
         return {tip: escape(f"({', '.join(_few(lines))}) ") for tip, lines in tips.items()}
 
     def _forks(self) -> set[str]:

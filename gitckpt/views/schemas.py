@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field, TypeAdapter
 from gitckpt.views.eval_schemas import EvalDocument
 from gitckpt.views.schema_base import Document, MissingPath, Path
 from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
-from gitckpt.views.transfer_schemas import FetchDocument, ForkDocument, PushDocument
+from gitckpt.views.transfer_schemas import AttemptDocument, FetchDocument, ForkDocument, PushDocument
 
 
 class ChangedFile(Document):
@@ -84,6 +84,7 @@ class LogDocument(Document):
     schema_: Literal["gitckpt.log/1"] = Field(alias="schema")
     session: str | None = Field(description="The session; null where the events are of all sessions.")
     events: list[EventDocument]
+    attempts: list[AttemptDocument] = Field(description="Those that began at one of these events, by `gitckpt fork`.")
 
 
 class ErrorDocument(Document):

@@ -67,6 +67,7 @@ class AttemptDocument(Document):
     files: int = Field(ge=0, description="Files that differ from the checkpoint.")
     added: int = Field(ge=0, description="Lines.")
     deleted: int = Field(ge=0)
+    picked: bool = Field(description="Whether another session went on from what it left, as `pick` makes it.")
 
 
 class ForkDocument(Document):

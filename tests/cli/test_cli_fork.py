@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -10,8 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from commandline import HANG, Place, checkpoint
+from commandline import HANG, Place, checkpoint, stable
 from test_cli_json import assert_published
+from test_cli_report import record_of
 
 BLOCK = checkpoint("4", "tried").replace("\n", "\\n")
 
@@ -88,6 +90,47 @@ def test_one_is_brought_home_and_taken_back(eventful: Place) -> None:
     eventful.ok("save", "-m", "on with it")
     assert eventful.run("pick", "7").status == 3
     assert eventful.run("pick", "run").status == 3
+
+
+def test_attempts_are_drawn_beside_the_line_that_they_began_at(eventful: Place) -> None:
+    script = f"printf '{BLOCK}'; echo {{n}} >out.txt; exit $(({{n}} - 1))"
+    eventful.run("fork", "C2", "-n", "2", "--test", "test {n} = 2", "--", "sh", "-c", script)
+    rows = eventful.json("fork", "--list")["attempts"]
+    one, two = (row["session"] for row in rows)
+
+    def told() -> list[str]:
+        lines = (line[11:] for line in stable(eventful.ok("log", "--graph").out).splitlines()[1:])
+        return [re.sub(r"\d+\.\d s", "TIME", line) for line in lines if "C4" in line or "end" in line or "@" in line]
+
+    def ending(number: int) -> str:
+        return f"(attempt {number}) {'exit status 1, ' * (number - 1)}TIME, 1 file +1 -0, "
+
+    session = "SESSION-"
+    drawn = told()
+    assert (
+        sorted(line.partition("C4")[2] for line in drawn if "tried" in line) == ["  implement          tried  → go on, tool: edit_file"] * 2
+    )
+    assert [line.partition("end")[2].split(maxsplit=1) for line in drawn if "attempt" in line] == [
+        ["failed", f"{ending(1)}{session}1"], ["passed", f"{ending(2)}{session}2"],
+    ]  # fmt: skip
+    assert drawn[-1].endswith("@     main goes on here, after C4")
+    eventful.ok("pick", two)
+    drawn = told()
+    assert f"{ending(2)}picked, {session}2" in drawn[-2]
+    assert drawn[-1].endswith("goes on here, after attempt 2")
+    assert [row["picked"] for row in eventful.json("fork", "--list")["attempts"]] == [False, True]
+    document = eventful.ok("log", "--json")
+    assert_published(document, "gitckpt.log/1")
+    assert document.json["attempts"] == [rows[0], rows[1] | {"picked": True}]
+    eventful.ok("save", "-m", "on with it")
+    assert eventful.json("status")["session"] == "run"
+    page = eventful.ok("report", "-o", "-").raw
+    [overview] = [session["overview"] for session in record_of(page)["sessions"]]
+    assert [(row["at"]["name"], row["to"]["name"], row["verdict"]) for row in overview["attempts"]] == [
+        ("attempt 1", "C2", "failed"), ("attempt 2", "C2", "passed"),
+    ]  # fmt: skip
+    assert one in overview["attempts"][0]["words"] and "picked" in overview["attempts"][1]["words"]
+    assert "attempt" not in eventful.ok("log", "--graph", "--session", two).out.splitlines()[0]
 
 
 @pytest.mark.parametrize(

@@ -53,6 +53,7 @@ def test_attempts_fit_into_a_terminal() -> None:
                     "files": 1,
                     "added": 1,
                     "deleted": 0,
+                    "picked": False,
                 }
             ],
         }

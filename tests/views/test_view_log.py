@@ -9,6 +9,7 @@ import pyte
 from histories import SESSION, History
 
 from gitckpt.trajectory.events import FORMAT
+from gitckpt.views.attempts import Drawn
 from gitckpt.views.log import LogOptions, fold_autos, log_lines
 from gitckpt.views.row import MARKS
 from gitckpt.views.text import Style, width
@@ -143,6 +144,41 @@ def test_many_lines_that_end_at_one_event(history: History) -> None:
         "02:45:01   ● C1  explore    (main, rollback-2, rollback-3, 4 more) one",
         "           @ rollback-8 goes on here, after C1",
     ]
+
+
+def test_attempts_beside_the_line_that_they_began_at(history: History) -> None:
+    history.add("start", said="bash")
+    c1 = history.add("checkpoint", "C1", "one", phase="explore")
+    history.add("checkpoint", "C2", "two", phase="verify", at="2026-11-30T02:46:30Z")
+    drawn = []
+    for number, test in ((1, 1), (2, None)):
+        id = f"20261130-024550-aa0{number}"
+        attempt = History(id)
+        step = attempt.add("checkpoint", "C9", f"tried {number}", line="rollback-2", after=c1, phase="verify")
+        step.at = history.events[0].at if number == 2 else step.at.replace("02:45:01", "02:46:00")
+        attempt.add("end", said="exit status 0", line="rollback-2")
+        attempt.add("end", said="attempt", line="rollback-2", at=f"2026-11-30T02:46:0{number}Z")
+        row = {
+            "session": id, "number": number, "of": c1.ref, "status": number - 1, "seconds": 1234.56, "test": test,
+            "files": 2, "added": 1000, "deleted": 1, "picked": number == 2,
+        }  # fmt: skip
+        drawn.append(Drawn(row, attempt.events, c1.commit))  # type: ignore[arg-type]
+        assert step.parent == c1.commit
+    assert (
+        log(history, graph=True, attempts=drawn)
+        == """
+session 20261130-024512-k3f9  2026-11-30  3 events and 2 attempts on main
+02:45:01   ▷         start              bash
+02:45:02   ●     C1  explore            one
+           ├─╮
+02:45:01   │ ●   C9  verify             tried 2
+           ├─│─╮
+02:46:00   │ │ ● C9  verify             tried 1
+02:46:01   │ │ ■     end        failed  (attempt 1) 1,234.6 s, 2 files +1,000 -1, 20261130-024550-aa01
+02:46:02   │ ■       end                (attempt 2) exit status 1, 1,234.6 s, 2 files +1,000 -1, picked, 20261130-024550-aa02
+02:46:30   ●     C2  verify             two
+           @     main goes on here, after C2"""
+    )
 
 
 def autos(history: History) -> History:

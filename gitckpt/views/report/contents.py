@@ -6,6 +6,7 @@ import re
 from functools import cached_property
 
 from gitckpt.trajectory.session import line_number
+from gitckpt.views.attempts import merged
 from gitckpt.views.row import own_events
 from gitckpt.views.text import escape
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.claims import Claims
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
+    from gitckpt.views.attempts import Drawn
     from gitckpt.views.paths import Change
 
     class Patch(Protocol):
@@ -48,14 +50,35 @@ class Contents:
         claims: Mapping[str, Claims] | None = None,
         stale: Collection[tuple[str, str]] = (),
         runs: Mapping[str, Sequence[Run]] | None = None,
+        attempts: Sequence[Drawn] = (),
     ) -> None:
         self.session, self.files, self.patches, self.claims = session, files or {}, patches or {}, claims or {}
-        self.stale, self.runs = frozenset(stale), runs or {}
+        self.stale, self.runs, self.attempts = frozenset(stale), runs or {}, attempts
+
+    @cached_property
+    def own(self) -> list[Event]:
+        """The session's own events, oldest first."""
+        return own_events(self.session)
 
     @cached_property
     def events(self) -> list[Event]:
-        """The session's own events, oldest first."""
-        return own_events(self.session)
+        """The same, and those of the attempts that began at them, as they happened."""
+        return merged(self.own, [drawn.events for drawn in self.attempts])
+
+    @cached_property
+    def _by_commit(self) -> dict[str, Event]:
+        return {event.commit: event for event in (*self.session.events, *self.events)}
+
+    @cached_property
+    def attempt_of(self) -> dict[str, Drawn]:
+        """Commit to the attempt that an event is of."""
+        return {event.commit: drawn for drawn in self.attempts for event in drawn.events}
+
+    @cached_property
+    def all(self) -> list[Event]:
+        """The events of the page, and those of another session that lines were opened at; each behind its parent."""
+        others = [event for event in self.session.events if event.commit not in {e.commit for e in self.events}]
+        return [*others, *self.events]
 
     @cached_property
     def active(self) -> list[Event]:
@@ -102,7 +125,7 @@ class Contents:
         """Lower-case name to the commit that it means: the newest of the id, on the line that counts where it is
         there."""
         found: dict[str, str] = {}
-        for event in sorted(self.events, key=lambda event: (event.commit in self.on_active, event.seq)):
+        for event in sorted(self.own, key=lambda event: (event.commit in self.on_active, event.seq)):
             for name in (event.id, *_other_names(event)):
                 if name and _PLAIN.fullmatch(name):
                     found[name.lower()] = event.commit
@@ -112,15 +135,19 @@ class Contents:
     def anchors(self) -> dict[str, str]:
         """Commit to the name that a link to it has on the page: its id (or `start`, `final`, `end`) where that means
         it, else the start of its commit."""
-        return {event.commit: self._anchor(event) for event in self.session.events}
+        return {event.commit: self._anchor(event) for event in self._by_commit.values()}
 
     def _anchor(self, event: Event) -> str:
         name = event.id or event.kind
         return name if self.names.get(name.lower()) == event.commit else event.commit[:12]
 
+    def event(self, commit: str) -> Event | None:
+        """The event of the page with this commit."""
+        return self._by_commit.get(commit)
+
     def link(self, commit: str) -> dict[str, str] | None:
         """`{"name", "anchor"}` of an event of the session; None for any other commit."""
-        event = self.session.event(commit)
+        event = self.event(commit)
         return {"name": escape(event.id or event.kind), "anchor": self.anchors[commit]} if event else None
 
 

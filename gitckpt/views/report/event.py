@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.trajectory.events import is_readable
+from gitckpt.views.attempts import verdict_of
 from gitckpt.views.claims import UNCHANGED, UNNAMED
 from gitckpt.views.paths import missing_lines, path_text
 from gitckpt.views.report.files import file_rows
@@ -53,22 +54,29 @@ def event_row(event: Event, contents: Contents, states: States) -> dict[str, Any
 
 
 def _header(event: Event, contents: Contents) -> dict[str, Any]:
+    drawn = contents.attempt_of.get(event.commit)
     return {
         "kind": escape(event.kind),
         "name": escape(event.id or event.kind),
         "written": escape(event.written) if event.written not in ("", event.id, (event.id or "")[1:]) else "",
         "anchor": contents.anchors[event.commit],
         "commit": event.commit[:12],
-        "line": escape(event.line),
+        "line": drawn.name if drawn else escape(event.line),
         "at": escape(event.at),
         "phase": what(event) if event.kind == "checkpoint" and event.phase else "",
-        "said": escape(words(event)),
-        "verdict": verdict(contents.runs.get(event.commit, ())),
+        "said": escape(drawn.words if drawn and event is drawn.end else words(event)),
+        "verdict": _verdict(event, contents),
         "flags": [escape(flag) for flag in event.flag.split(", ") if flag],
         "after": contents.link(event.parent),
         "to": _target(event, contents),
         "active": event.commit in contents.on_active,
     }
+
+
+def _verdict(event: Event, contents: Contents) -> str:
+    drawn = contents.attempt_of.get(event.commit)
+    own = verdict_of(drawn.row) if drawn and event is drawn.end else ""
+    return own or verdict(contents.runs.get(event.commit, ()))
 
 
 def _target(event: Event, contents: Contents) -> dict[str, str] | None:
@@ -140,7 +148,7 @@ def _consequences(event: Event) -> Iterator[Section]:
 
 def _moved(event: Event, contents: Contents) -> Iterator[Section]:
     """Where HEAD is, at the first event and wherever that has changed."""
-    before = contents.session.parent(event)
+    before = contents.event(event.parent)
     places = [(e.git.get("head"), e.git.get("branch")) for e in (event, before) if e is not None and is_readable(e)]
     if event.git and places[:1] != places[1:]:
         head, branch = places[0]

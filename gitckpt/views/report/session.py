@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.trajectory.events import is_readable
+from gitckpt.views.attempts import verdict_of
 from gitckpt.views.graph import places
 from gitckpt.views.log import HERE, fold_autos
 from gitckpt.views.paths import path_text
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitckpt.trajectory.events import Event
+    from gitckpt.views.attempts import Drawn
     from gitckpt.views.report.contents import Contents
 
 #: Coverage gaps that the overview names.
@@ -86,14 +88,14 @@ def _tips(contents: Contents) -> dict[str, list[str]]:
     for line, tip in lines.items():
         if not (contents.session.is_open and line == contents.session.active_line):
             tips.setdefault(tip, []).append(escape(line))
-    return tips
+    return tips | {drawn.end.commit: [drawn.name] for drawn in contents.attempts}
 
 
 # -- what it came to
 
 
 def _overview(contents: Contents, states: States) -> dict[str, Any]:
-    events, latest = contents.events, _latest(contents)
+    events, latest = contents.own, _latest(contents)
     return {
         "agent": _agent(events),
         "first": escape(events[0].at) if events else "",
@@ -104,6 +106,7 @@ def _overview(contents: Contents, states: States) -> dict[str, Any]:
         "latest": contents.link(latest.commit) if latest else None,
         "state": as_sections(states.at(latest), states.facts_now(latest)) if latest else [],
         "retries": [_retry(event, contents) for event in events if event.kind == "retry" and is_readable(event)],
+        "attempts": [_attempt(drawn, contents) for drawn in contents.attempts],
         "gaps": list(_gaps(contents)),
         "claims": list(_claims(contents)),
         "lost": contents.session.lost,
@@ -146,13 +149,15 @@ def _outcome(contents: Contents) -> dict[str, Any]:
 
 
 def _counts(contents: Contents) -> Iterator[str]:
-    kinds = [event.kind for event in contents.events]
+    kinds = [event.kind for event in contents.own]
     for kind, noun in _COUNTED.items():
         if kind in kinds:
             yield count(kinds.count(kind), noun, _MANY.get(kind, ""))
     if len(contents.session.lines) > 1:
         yield count(len(contents.session.lines), "line")
-    paths = {str(path) for rows in contents.files.values() for _, path, _ in rows}
+    if contents.attempts:
+        yield count(len(contents.attempts), "attempt")
+    paths = {str(path) for event in contents.own for _, path, _ in contents.files.get(event.commit, ())}
     yield count(len(paths), "file") + " changed"
     for key, noun in (("input_tokens", "tokens in"), ("output_tokens", "tokens out")):
         if tokens := _tokens(contents, key):
@@ -161,7 +166,7 @@ def _counts(contents: Contents) -> Iterator[str]:
 
 def _tokens(contents: Contents, key: str) -> int:
     """Tokens that the agent's ends tell of."""
-    ends = [e.document.get("agent") or {} for e in contents.events if e.kind == "end" and is_readable(e)]
+    ends = [e.document.get("agent") or {} for e in contents.own if e.kind == "end" and is_readable(e)]
     return sum(number for end in ends if isinstance(number := end.get(key), int))
 
 
@@ -186,6 +191,12 @@ def _retry(event: Event, contents: Contents) -> dict[str, Any]:
     said = {name: "\n".join(value_lines(fields.get(name))) for name in ("from", "reason", "new_strategy")}
     at = contents.link(str((event.opens or {}).get("at")))
     return {**said, "at": contents.link(event.commit), "to": at}
+
+
+def _attempt(drawn: Drawn, contents: Contents) -> dict[str, Any]:
+    """How an attempt ended: `{"at", "to", "verdict", "words"}`, its end, where it began, and what came of it."""
+    name = {"name": drawn.name, "anchor": contents.anchors[drawn.end.commit]}
+    return {"at": name, "to": contents.link(drawn.began_at), "verdict": verdict_of(drawn.row), "words": drawn.words}
 
 
 def _gaps(contents: Contents) -> Iterator[dict[str, Any]]:

@@ -30,7 +30,7 @@ class States:
         self._contents = contents
         self._in_force: dict[str, dict[str, Any]] = {}
         self._since: dict[str, dict[Fact, Event]] = {}
-        for event in contents.session.events:
+        for event in contents.all:
             self._take(event)
         changed = (path for event in contents.events for _, path, _ in contents.files.get(event.commit, ()))
         self._paths = Paths({path for path in changed if isinstance(path, bytes)})

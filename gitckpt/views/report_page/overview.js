@@ -16,6 +16,7 @@ const overview = (session) => {
     about.state.length ? part(["Where it stands, at ", link(session, about.latest)],
       h("dl", {}, about.state.flatMap((one) => section(one, session)))) : null,
     about.retries.length ? part("Retries, and why", about.retries.map((one) => retry(session, one))) : null,
+    about.attempts.length ? part("Attempts side by side", h("ul", {}, about.attempts.map((one) => attempt(session, one)))) : null,
     about.claims.length ? part("Said, not changed", h("ul", {}, about.claims.map((one) =>
       h("li", {}, link(session, one.at), ": ", one.paths.join(", "))))) : null,
     about.gaps.length ? part("Not in the snapshots", h("ul", {}, about.gaps.map((one) => gap(session, one)))) : null,
@@ -43,6 +44,14 @@ const retry = (session, one) =>
     one.to ? [", on from ", link(session, one.to)] : null,
     h("p", { dir: "auto" }, one.reason),
     h("p", { class: "instead", dir: "auto" }, one.new_strategy),
+  );
+
+const attempt = (session, one) =>
+  h(
+    "li",
+    {},
+    link(session, one.at), one.to ? [" from ", link(session, one.to)] : null, ": ",
+    one.verdict ? [verdict(one), " "] : null, one.words,
   );
 
 const gap = (session, one) =>
