@@ -288,7 +288,7 @@ class Recorder:
     def _open(self, snapshot: Snapshot) -> Session:
         id = self._name or new_session_id()
         self._session = Session(id, [], {})
-        command = " ".join((self._agent or {}).get("command") or [])
+        command = _in_short(self._agent or {})
         start = Event(
             kind="start", session=id, line=MAIN, seq=0, at="", subject=f"start: {command}" if command else "start",
             document={"agent": dict(self._agent)} if self._agent else {},
@@ -318,6 +318,13 @@ def _state(snapshot: Snapshot) -> tuple[object, ...]:
         snapshot.tree, snapshot.missing, snapshot.modes, snapshot.empty, snapshot.head.commit, snapshot.head.branch,
         staging and (staging.tree, staging.unmerged, staging.intended),
     )  # fmt: skip
+
+
+def _in_short(agent: Mapping[str, Any]) -> str:
+    """The command of an agent; its task in place of the prompt that was made of that."""
+    if isinstance(agent.get("template"), list):
+        return " ".join(agent["template"]) + (f", task: {agent['task']}" if agent.get("task") else "")
+    return " ".join(agent.get("command") or [])
 
 
 def agent_record(command: Sequence[str]) -> dict[str, Any]:

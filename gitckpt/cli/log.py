@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from gitckpt.cli import render
+from gitckpt.cli.elsewhere import sessions_elsewhere
 from gitckpt.errors import Damaged
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.results import Results
@@ -46,6 +47,8 @@ def log(
         return _told_losses(reader, sessions, count)
     if not sessions:
         render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
+        for line in filter(None, sessions_elsewhere(reader)):
+            render.say(line)
         return 0
     lines: list[str] = []
     for number, shown in enumerate(sessions):

@@ -7,6 +7,7 @@ from tempfile import mkstemp
 
 from gitckpt import views
 from gitckpt.cli import render
+from gitckpt.cli.elsewhere import sessions_elsewhere
 from gitckpt.cli.log import drawn_beside, losses
 from gitckpt.cli.progress import Progress
 from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
@@ -75,7 +76,9 @@ def _sessions(reader: Reader, id: str | None, *, everything: bool) -> list[Sessi
         return [reader.session(id)]
     found = reader.sessions() if everything else list(filter(None, [reader.current_session()]))
     if not found:
-        raise UsageError("nothing has been recorded in this work tree yet", "gitckpt wrap -- CMD records an agent")
+        there, hint = sessions_elsewhere(reader, "report")
+        said = "; ".join(filter(None, ("nothing has been recorded in this work tree yet", there)))
+        raise UsageError(said, hint or "gitckpt wrap -- CMD records an agent")
     return found
 
 

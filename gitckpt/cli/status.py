@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
+from gitckpt.cli.elsewhere import sessions_elsewhere
 from gitckpt.repo.reader import Reader
 
 TYPE_CHECKING = False
@@ -32,7 +33,7 @@ def _status(reader: Reader) -> Status:
 
     session = reader.current_session()
     if session is None:
-        return Status()
+        return Status(elsewhere=sessions_elsewhere(reader))
     current = reader.journal.current()
     line = current[1] if current and current[0] == session.id and current[1] in session.lines else session.active_line
     changes, missing = _since(reader, Status(session, line))

@@ -17,6 +17,7 @@ from gitckpt.loop.files import Files
 from gitckpt.loop.memory import Memory
 from gitckpt.loop.shell import shell_action
 from gitckpt.loop.wording import rules, with_task
+from gitckpt.protocol.reader import said_at_end
 from gitckpt.protocol.state import MAX_STATE
 from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.repository import discover
@@ -185,5 +186,6 @@ def _record_end(recorder: Recorder, conversation: Conversation, kind: str, statu
         "resets": memory.resets if memory else 0, "forced": memory.forced if memory else 0,
     }  # fmt: skip
     document = {"agent": {"exit": status, "outcome": kind, "text": text, **account}}
-    first = text.strip().splitlines()[0] if text.strip() else ""
+    said = said_at_end(text)
+    first = next(iter(text.strip().splitlines()), "") if said == text else said
     recorder.note("end", f"end: {kind}: {first}" if first else f"end: {kind}", document)

@@ -50,6 +50,14 @@ def read_text(text: str | bytes, *, keep_all: bool = False) -> tuple[list[Block]
     return blocks, reader.take_diagnostics()
 
 
+def said_at_end(text: str) -> str:
+    """What the FINAL block in a text says itself, its `result`; the text as it is where it has no such block."""
+    if "===" not in text:
+        return text
+    results = (block.fields.get("result") for block in read_text(text)[0] if block.kind == "final")
+    return next((result for result in results if isinstance(result, str) and result.strip()), text)
+
+
 class BlockReader:
     """Feed it bytes, and it returns the blocks that are to be recorded, each as soon as it has ended. Chunking makes no
     difference.

@@ -139,14 +139,18 @@ def _consequences(event: Event) -> list[Entry]:
     if event.answers_to:
         entries.append(("answers to", [escape(", ".join(event.answers_to))]))
     if event.document.get("agent"):
-        entries.append(("agent", _agent_lines(event.document["agent"])))
+        entries.append(("agent", agent_lines(event.document["agent"])))
     rest = [name for name, value in event.document.items() if value and name not in (*_SHOWN, *_SECTIONS)]
     return entries + _entries(event.document, rest)
 
 
-def _agent_lines(agent: Mapping[str, Any]) -> list[str]:
-    command = agent.get("command")
-    return value_lines({**agent, "command": " ".join(command)} if isinstance(command, list) else agent)
+def agent_lines(agent: Mapping[str, Any]) -> list[str]:
+    """The record of an agent, its command on one line; with the place for the prompt where that was made of a task."""
+    command, template = agent.get("command"), agent.get("template")
+    if isinstance(template, list) and isinstance(agent.get("task"), str):
+        agent = {name: value for name, value in agent.items() if name != "template"}
+        command = template
+    return value_lines({**agent, "command": " ".join(map(str, command))} if isinstance(command, list) else agent)
 
 
 def _snapshot(event: Event, files: Sequence[Change], style: Style) -> list[Entry]:

@@ -27,10 +27,11 @@ class Status:
 
     `session` is the one that this work tree records on, None where there is none, `line` its line. `changes` are the
     paths that differ from `last`, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each),
-    `interrupted` names the operation that was begun and not finished (`rollback to C6`), or is "".
+    `interrupted` names the operation that was begun and not finished (`rollback to C6`), or is "". `elsewhere` says
+    which sessions there are of other work trees, and what shows them, where there is none of this one.
     """
 
-    __slots__ = ("changes", "interrupted", "line", "missing", "session")
+    __slots__ = ("changes", "elsewhere", "interrupted", "line", "missing", "session")
 
     def __init__(
         self,
@@ -40,9 +41,10 @@ class Status:
         changes: Sequence[Change] = (),
         missing: Sequence[Mapping[str, Any]] = (),
         interrupted: str = "",
+        elsewhere: Sequence[str] = (),
     ) -> None:
         self.session, self.line, self.changes, self.missing = session, line, changes, missing
-        self.interrupted = interrupted
+        self.interrupted, self.elsewhere = interrupted, [line for line in elsewhere if line]
 
     @property
     def last(self) -> Event | None:
@@ -54,7 +56,7 @@ class Status:
 def status_lines(status: Status, style: Style = PLAIN, columns: int | None = None, limit: int = 20) -> list[str]:
     """A few labelled lines, of the changed paths at most `limit`; words are cut at `columns` where they are given."""
     last = status.last
-    entries = [("session", [_session(status)])]
+    entries = [("session", [_session(status), *map(escape, status.elsewhere)])]
     if last is not None:
         text = f"{last.id or ''}  {what(last)}  {words(last)}".strip()
         text = escape(text) if columns is None else fit(escape(text), max(columns - _LABEL, 1), style.ellipsis)

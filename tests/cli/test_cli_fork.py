@@ -108,7 +108,8 @@ def test_attempts_are_drawn_beside_the_line_that_they_began_at(eventful: Place) 
     session = "SESSION-"
     drawn = told()
     assert (
-        sorted(line.partition("C4")[2] for line in drawn if "tried" in line) == ["  implement          tried  → go on, tool: edit_file"] * 2
+        sorted(line.partition("C4")[2] for line in drawn if "tried" in line)
+        == ["  implement          tried  → go on, tool: edit_file"] * 2
     )
     assert [line.partition("end")[2].split(maxsplit=1) for line in drawn if "attempt" in line] == [
         ["failed", f"{ending(1)}{session}1"], ["passed", f"{ending(2)}{session}2"],

@@ -39,6 +39,12 @@ def test_the_task_stands_for_the_prompt_that_was_made_of_it(place: Place) -> Non
     place.ok("report")
     [session] = record_of((place.path / ".git" / "gitckpt" / "report.html").read_bytes())["sessions"]
     assert session["overview"]["agent"] == "printf %s {prompt} now, task: greet in French"
+    told = "printf %s {prompt} now, task: greet in French"
+    for command in (["log"], ["sessions"]):
+        assert f" {told}\n" in place.ok(*command).out
+    shown = place.ok("show", "start").out
+    assert "command: printf %s {prompt} now\n" in shown and "task: greet in French\n" in shown
+    assert "CHECKPOINT" not in shown and "CHECKPOINT" in place.ok("show", "start", "--json").out
 
 
 def test_what_stands_in_its_place_in_the_git_directory_is_no_matter(recorded: Place, tmp_path: Path) -> None:

@@ -50,6 +50,16 @@ def test_a_run_from_start_to_end(place: Place) -> None:
     assert place.ok("verify").status == 0
 
 
+def test_of_a_final_block_its_own_words_are_told(place: Place) -> None:
+    block = "All of it.\n===FINAL===\ncheckpoints: [C1]\nsummaries: []\nresult: made.txt is\n  as wanted\n===END==="
+    with Scripted([*WORK[:2], say(block)]) as server:
+        assert run(place, server).out == block + "\n"
+    last = next(line for line in place.ok("log").out.splitlines() if " end " in line)
+    assert last.endswith("done: made.txt is as wanted")
+    assert place.json("log")["events"][-1]["agent"]["text"] == block
+    assert b'"text": "done: made.txt is' in place.ok("report", "-o", "-").raw
+
+
 def test_the_key_is_stored_nowhere(place: Place) -> None:
     with Scripted([call("shell", command="env"), *WORK, refuse(401, f"{KEY} is no key of ours")]) as server:
         secret = server.url.replace("http://", "http://user:hidden-password@")

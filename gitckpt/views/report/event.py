@@ -10,7 +10,7 @@ from gitckpt.views.report.files import file_rows
 from gitckpt.views.report.state import facts_of, marked, pairs, state_sections
 from gitckpt.views.row import what, words
 from gitckpt.views.runs import run_lines, verdict
-from gitckpt.views.show import FIELD_ORDER, value_lines
+from gitckpt.views.show import FIELD_ORDER, agent_lines, value_lines
 from gitckpt.views.text import count, escape
 
 TYPE_CHECKING = False
@@ -158,9 +158,7 @@ def _moved(event: Event, contents: Contents) -> Iterator[Section]:
 
 
 def _record_lines(value: Any) -> list[str]:
-    if isinstance(value, dict) and isinstance(value.get("command"), list):
-        value = {**value, "command": " ".join(map(str, value["command"]))}
-    return value_lines(value)
+    return agent_lines(value) if isinstance(value, dict) else value_lines(value)
 
 
 def _warnings(event: Event, contents: Contents) -> Iterator[Section]:

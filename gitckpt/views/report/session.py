@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gitckpt.protocol.reader import said_at_end
 from gitckpt.trajectory.events import is_readable
 from gitckpt.views.attempts import verdict_of
 from gitckpt.views.graph import places
@@ -140,7 +141,7 @@ def _outcome(contents: Contents) -> dict[str, Any]:
         if event.kind == "end" and (event.document.get("agent") or {}).get("outcome"):
             agent = event.document["agent"]
             kind = "final" if agent["outcome"] == "done" else "unfinished"
-            text = value_lines(f"{agent['outcome']}: {agent.get('text') or ''}")
+            text = value_lines(f"{agent['outcome']}: {said_at_end(str(agent.get('text') or ''))}")
             return {"kind": kind, "text": "\n".join(text), "at": contents.link(event.commit)}
     last = contents.link(contents.active[-1].commit) if contents.active else None
     if contents.session.is_open:
