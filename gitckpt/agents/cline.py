@@ -108,7 +108,8 @@ def install(wiring: Wiring) -> tuple[Installation, ...]:
         )
         for event in EVENTS
     ]
-    server = wiring.server(disabled=False, autoApprove=["checkpoint", "reset"])
+    # seconds; without it, Cline waits for the server for three, and then goes on without its tools
+    server = wiring.server(disabled=False, timeout=600, autoApprove=["checkpoint", "reset"])
     return (*hooks, json_installation("home", ".cline/data/settings/cline_mcp_settings.json", server))
 
 

@@ -97,22 +97,28 @@ EVENTS: Final = ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "Interrupt
 _TRUST: Final = "Codex runs new hooks only when they have been trusted once, on its screen; `codex exec` skips them"
 
 
+#: Seconds that the tool server may take to start, and a call: the snapshot of a large work tree takes its time.
+_TIMES: Final = {"startup_timeout_sec": 60, "tool_timeout_sec": 600}
+
+
+def _server(wiring: Wiring) -> dict[str, Any]:
+    return {"command": wiring.mcp[0], "args": wiring.mcp[1:], **_TIMES}
+
+
 def inject(wiring: Wiring) -> Injection:
     """Settings by `-c`, each a piece of TOML."""
     settings = {f"hooks.{event}": hooks for event, hooks in shell_hooks(EVENTS, wiring.hook_command())["hooks"].items()}
-    settings["mcp_servers.gitckpt.command"] = wiring.mcp[0]
-    settings["mcp_servers.gitckpt.args"] = wiring.mcp[1:]
+    settings |= {f"mcp_servers.gitckpt.{key}": value for key, value in _server(wiring).items()}
     words = [word for key, value in settings.items() for word in ("-c", f"{key}={toml(value)}")]
     return Injection(tuple(words), caution=_TRUST)
 
 
 def install(wiring: Wiring) -> tuple[Installation, ...]:
-    server = {"command": wiring.mcp[0], "args": wiring.mcp[1:]}
     return (
         json_installation("home", ".codex/hooks.json", shell_hooks(EVENTS, wiring.hook_command()))._replace(
             caution=_TRUST
         ),
-        toml_installation("home", ".codex/config.toml", "mcp_servers.gitckpt", server),
+        toml_installation("home", ".codex/config.toml", "mcp_servers.gitckpt", _server(wiring)),
     )
 
 

@@ -57,7 +57,9 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
 
 
 def _server(wiring: Wiring) -> dict[str, Any]:
-    return {"mcp": {"gitckpt": {"type": "local", "command": list(wiring.mcp), "enabled": True}}}
+    # milliseconds for a request, five thousand if not told
+    server = {"type": "local", "command": list(wiring.mcp), "enabled": True, "timeout": 600_000}
+    return {"mcp": {"gitckpt": server}}
 
 
 def inject(wiring: Wiring) -> Injection:

@@ -1,5 +1,5 @@
 """The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `verify`,
-`record`, `hook`.
+`report`, `record`, `hook`, `mcp`.
 
 The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes
 included, goes to typer, so that the command line stays one."""
@@ -40,6 +40,7 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "--on-retry": ("on_retry", "text"),
     },
     "hook": {"--auto": ("auto", "text"), "--lang": ("lang", "text")},
+    "mcp": {},
 }
 
 #: Commands that take words besides options, and how many at most.
@@ -77,6 +78,10 @@ def _call(name: str, words: list[str], options: dict[str, Any]) -> int:
         from gitckpt.cli.hook import hook
 
         return hook(*words, **options)
+    if name == "mcp":
+        from gitckpt.cli.mcp import mcp
+
+        return mcp()
     from gitckpt.cli.record import record
 
     return record(*words, **options)

@@ -4,6 +4,7 @@ Completions and Responses, Gemini's generateContent. Which turn is next is read 
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +20,17 @@ COMMANDS = ("command", "cmd", "commands")
 #: Words of what an agent is told that stops and owes a block: one more turn.
 OWED = "no block tells of it"
 
+#: An argument that the model takes from what it was answered, and where it is told there.
+PLAN = "{plan}"
+PLANNED = re.compile(r"apply: ([0-9a-f]{8,64})")
+
 USAGE = {"input_tokens": 9, "output_tokens": 9}
 
 
 class Turn(NamedTuple):
-    """What the model says, and the shell command that it wants then, or the tool of ours with its arguments."""
+    """What the model says, and the shell command that it wants then, or the tool of ours with its arguments.
+
+    PLAN among these is the hash of the plan that a tool has answered with last."""
 
     text: str
     command: str = ""
@@ -74,13 +81,14 @@ def _shell(tools: Sequence[Tool], command: str) -> tuple[Tool, Json]:
     return tool, required | {key: given}
 
 
-def _called(turn: Turn, number: int, tools: Sequence[Tool]) -> Call | None:
+def _called(turn: Turn, number: int, tools: Sequence[Tool], request: str) -> Call | None:
     if turn.command:
         tool, arguments = _shell(tools, turn.command)
     elif turn.tool:
         offered = [tool for tool in tools if "gitckpt" in tool.namespace + tool.name]
         tool = next(tool for tool in offered if tool.name.endswith(turn.tool))
-        arguments = dict(turn.arguments)
+        plans = PLANNED.findall(request)
+        arguments = {key: plans[-1] if value == PLAN and plans else value for key, value in turn.arguments.items()}
     else:
         return None
     return Call(f"turn{number}", tool.name, arguments, tool.namespace)
@@ -266,7 +274,7 @@ class Model(BaseHTTPRequestHandler):
         read, whole, events = dialect
         wanted = body.get("generationConfig") or {}
         schema = wanted.get("responseJsonSchema") or wanted.get("responseSchema")
-        answer = Answer(json.dumps(_sample(schema)), None) if schema else self._answer(*read(body), OWED in text)
+        answer = Answer(json.dumps(_sample(schema)), None) if schema else self._answer(*read(body), text)
         if body.get("stream") or "streamGenerateContent" in path:
             lines = [
                 f"event: {e['type']}\ndata: {json.dumps(e)}\n\n" if "type" in e else f"data: {json.dumps(e)}\n\n"
@@ -276,12 +284,12 @@ class Model(BaseHTTPRequestHandler):
         else:
             self._send("application/json", json.dumps(whole(answer)))
 
-    def _answer(self, tools: Sequence[Tool], results: int, owed: bool) -> Answer:
+    def _answer(self, tools: Sequence[Tool], results: int, request: str) -> Answer:
         if not tools:
             return Answer("ok", None)
-        number = min(results + owed, len(self.turns) - 1)
+        number = min(results + (OWED in request), len(self.turns) - 1)
         try:
-            return Answer(self.turns[number].text, _called(self.turns[number], number, tools))
+            return Answer(self.turns[number].text, _called(self.turns[number], number, tools, request))
         except StopIteration:
             self.faults.append(f"no tool for {self.turns[number]} among {[tool.name for tool in tools]}")
             return Answer("that is all", None)

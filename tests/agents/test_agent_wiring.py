@@ -189,7 +189,8 @@ def test_toml_keeps_its_comments_and_its_order() -> None:
     new = file.merge(old)
     assert new.startswith(old)
     servers = tomllib.loads(new)["mcp_servers"]
-    assert servers["gitckpt"] == {"command": "/opt/my tools/gitckpt", "args": ["mcp"]}
+    times = {"startup_timeout_sec": 60, "tool_timeout_sec": 600}
+    assert servers["gitckpt"] == {"command": "/opt/my tools/gitckpt", "args": ["mcp"], **times}
     assert file.merge(new) == new
     after = new + "\n[projects.x]\ntrust_level = 'trusted'\n"
     removed = file.remove(after)

@@ -56,16 +56,64 @@ def request(id: int, method: str, **parameters: Any) -> bytes:
     return json.dumps({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}).encode() + b"\n"
 
 
-HELLO = request(
-    1, "initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo={"name": "rude", "version": "0"}
-) + b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'  # fmt: skip
+INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}\n'
+
+
+def answers_to(project: Project, *requests: bytes, count: int) -> list[Any]:
+    """So many answers, by the number of their requests, of a server that then sees its client go."""
+    with subprocess.Popen(COMMAND, cwd=project.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as server:
+        assert server.stdin and server.stdout
+        server.stdin.write(b"".join(requests))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in range(count)]
+        server.stdin.close()
+        assert server.stdout.read() == b""
+        assert server.wait(30) == 0
+    return sorted(answers, key=lambda answer: int(answer.get("id") or 0))
+
+
+def hello(version: str) -> bytes:
+    client = {"name": "polite", "version": "0"}
+    return request(1, "initialize", protocolVersion=version, capabilities={}, clientInfo=client)
+
+
+@pytest.mark.parametrize("version", ["2024-11-05", "2025-11-25"])
+def test_the_first_words_are_those_of_the_sdk(project: Project, version: str) -> None:
+    asked = [hello(version), INITIALIZED, request(2, "tools/list")]
+    # any other request first hands over to the SDK, which then answers these
+    _, *by_sdk = answers_to(project, request(0, "ping"), *asked, count=3)
+    assert answers_to(project, *asked, request(3, "ping"), count=3) == [
+        *by_sdk,
+        {"jsonrpc": "2.0", "id": 3, "result": {}},
+    ]
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        hello("1999-12-31"),
+        hello("2026-07-28"),
+        request(1, "initialize"),
+        request(1, "initialize", protocolVersion=["2025-11-25"], capabilities={}, clientInfo={}),
+        request(1, "server/discover"),
+        request(1, "tools/list"),
+    ],
+)
+def test_what_is_no_usual_beginning_is_answered_by_the_sdk(project: Project, first: bytes) -> None:
+    answers = answers_to(project, first, hello("2025-06-18"), INITIALIZED, request(2, "tools/list"), count=3)
+    assert len(answers[-1]["result"]["tools"]) == 8
+
+
+def test_one_that_goes_after_its_first_words_leaves_nothing_behind(project: Project) -> None:
+    assert len(answers_to(project, hello("2025-06-18"), INITIALIZED, count=1)) == 1
+    assert answers_to(project, count=0) == []
 
 
 def test_rubbish_and_parallel_calls_and_a_client_that_goes(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     rubbish = [b"\xff\xfe\n", b"[" * 20_000 + b"\n", b'{"jsonrpc":"2.0","id":9}\n', b"\n \n", b"42\n"]
     server = subprocess.Popen(COMMAND, cwd=project.root, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert server.stdin and server.stdout
-    server.stdin.write(HELLO + b"".join(rubbish))
+    server.stdin.write(hello("2025-06-18") + INITIALIZED + b"".join(rubbish))
     for id in (2, 3):
         server.stdin.write(request(id, "tools/call", name="checkpoint", arguments=STATE))
     server.stdin.flush()

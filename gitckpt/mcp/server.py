@@ -1,4 +1,4 @@
-"""The tools over the Model Context Protocol, on standard input and output, with the official SDK.
+"""The tools, served by the official SDK.
 
 Nothing is kept between calls: each is answered from the repository that the server was started in, as it is then. Calls
 are carried out one after the other, and one that has begun is finished though the client goes away."""
@@ -6,63 +6,71 @@ are carried out one after the other, and one that has begun is finished though t
 from __future__ import annotations
 
 from functools import partial
+from io import TextIOWrapper
 from typing import TYPE_CHECKING
 
 import anyio
 import anyio.to_thread
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool, ToolAnnotations
+from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from gitckpt import __version__
 from gitckpt.errors import GitckptError, GitFailed
-from gitckpt.toolbox.tools import TOOLS, call_tool
+from gitckpt.mcp import INSTRUCTIONS
+from gitckpt.mcp.greeting import tools
+from gitckpt.toolbox.tools import call_tool
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from mcp.server.context import ServerRequestContext
     from mcp_types import CallToolRequestParams, PaginatedRequestParams
 
-INSTRUCTIONS = """gitckpt records your work step by step, so that nothing is lost and every step can be undone.
-- Start with `context`: it tells what was done before you, if anything.
-- Call `checkpoint` after each finished step and before anything risky. State the goal, the facts you will need again
-  (each with its source: a URL, or path:line), what is done, and what is left. It also snapshots every file.
-- When your context grows long, call `checkpoint`, then `reset`, and go on from the state that `reset` returns alone.
-- When an attempt has failed, call `retry` with the checkpoint to go back to: the files are put back for you.
-- `rollback` shows a plan first; apply it by its hash."""
-
-READ_ONLY = ("log", "diff", "context")
+    from gitckpt.mcp.greeting import Greeted
 
 
-def serve() -> None:
-    """Answer requests until standard input ends."""
-    anyio.run(_serve)
+class _Heard(TextIOWrapper):
+    """What the client sends, after lines that it has sent already."""
+
+    def __init__(self, requests: BinaryIO, lines: list[bytes]) -> None:
+        super().__init__(requests, encoding="utf-8", errors="replace")
+        self._lines = [line.decode("utf-8", "replace") for line in lines]
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # as of the class above
+        return self._lines.pop(0) if self._lines else super().readline(size)
 
 
-async def _serve() -> None:
+class _Told(TextIOWrapper):
+    """What the client is sent, without the first message where it has had that."""
+
+    def __init__(self, answers: BinaryIO, *, has_first: bool) -> None:
+        super().__init__(answers, encoding="utf-8")
+        self._has_first = has_first
+
+    def write(self, text: str, /) -> int:
+        if self._has_first:
+            self._has_first = False
+            return len(text)
+        return super().write(text)
+
+
+def go_on(greeted: Greeted, requests: BinaryIO, answers: BinaryIO) -> None:
+    """Answer all further requests, until there are no more."""
+    anyio.run(_serve, _Heard(requests, greeted.lines), _Told(answers, has_first=greeted.answered))
+
+
+async def _serve(heard: TextIOWrapper, told: TextIOWrapper) -> None:
     server = Server(
         "gitckpt", version=__version__, instructions=INSTRUCTIONS, on_list_tools=_list_tools,
         on_call_tool=partial(_call_tool, anyio.Lock()),
     )  # fmt: skip
-    async with stdio_server() as (read, write):
+    async with stdio_server(anyio.wrap_file(heard), anyio.wrap_file(told)) as (read, write):
         await server.run(read, write, server.create_initialization_options())
 
 
 async def _list_tools(_: ServerRequestContext, __: PaginatedRequestParams | None) -> ListToolsResult:
-    return ListToolsResult(
-        tools=[
-            Tool(
-                name=tool.name,
-                description=tool.description,
-                input_schema=tool.arguments.model_json_schema(by_alias=True),
-                annotations=ToolAnnotations(
-                    read_only_hint=tool.name in READ_ONLY,
-                    destructive_hint=tool.changes_files,
-                    open_world_hint=False,
-                ),
-            )
-            for tool in TOOLS.values()
-        ]
-    )
+    return ListToolsResult(tools=[Tool.model_validate(tool) for tool in tools()])
 
 
 async def _call_tool(lock: anyio.Lock, _: ServerRequestContext, call: CallToolRequestParams) -> CallToolResult:

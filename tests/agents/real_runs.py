@@ -1,0 +1,117 @@
+"""Runs of clients that nobody here wrote, each in a place and with a home of its own, and what is on record of them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import Place
+from real_clients import CLIENTS, WHERE, directory_of
+from scripted_model import Turn, model_of
+
+#: Some shells of clients make a PATH of their own.
+GITCKPT = Path(sys.executable).with_name("gitckpt")
+
+#: Seconds for one run of a client; some wait for a network that may not be there.
+LONG = 300
+
+#: What a block's snapshot holds: a.txt, and whether b.txt is there.
+State = tuple[str | None, bool]
+
+
+class Client:
+    """A client in a place, with a home of its own."""
+
+    def __init__(self, name: str, place: Place, directory: str, home: Path) -> None:
+        self.name, self.real, self.place, self.home = name, CLIENTS[name], place, home
+        home.mkdir()
+        (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+        place.env |= {"HOME": str(home), "PATH": f"{directory}:{place.env['PATH']}", "TERM": "dumb"}
+
+    def command(self, mode: str) -> list[str]:
+        return [self.real.command, *self.real.options, *self.real.modes[mode]]
+
+    def run(self, mode: str) -> None:
+        """The client by itself."""
+        done = subprocess.run(
+            self.command(mode), cwd=self.place.path, env=self.place.env, stdin=subprocess.DEVNULL, capture_output=True,
+            timeout=LONG,
+        )  # fmt: skip
+        assert done.returncode == 0, done
+
+    def wrapped(self, mode: str, *options: str) -> str:
+        """The client under `wrap`; what gitckpt said of it."""
+        command = [str(GITCKPT), "wrap", *options, "--", *self.command(mode)]
+        done = subprocess.run(
+            command,
+            cwd=self.place.path,
+            env=self.place.env,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=LONG,
+        )
+        assert done.returncode == 0, done
+        return done.stderr.decode()
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = self.place.json("log", "--all")["events"]
+        return found
+
+    def states(self, expected_if_late: Mapping[str, State] | None = None) -> dict[str, State]:
+        """Block → the files of its snapshot, of each block on record; the expected ones where it is marked late."""
+        found: dict[str, State] = {}
+        for event in self.events:
+            if event["kind"] not in ("checkpoint", "retry", "final", "summary"):
+                continue
+            name = event["id"] or event["kind"]
+            assert name not in found, f"{name} is on record twice"
+            files = self.place.git("ls-tree", "--name-only", event["commit"]).split()
+            content = self.place.git("show", f"{event['commit']}:a.txt") if "a.txt" in files else None
+            late = "\nlate: true" in self.place.git("show", "-s", "--format=%B", event["commit"])
+            expects = late and expected_if_late is not None
+            found[name] = expected_if_late[name] if expects else (content, "b.txt" in files)
+        return found
+
+
+Begin = Callable[[str, Sequence[Turn]], Client]
+
+
+@pytest.fixture
+def begin(template_place: Place) -> Iterator[Begin]:
+    """Makes a client that talks to a model with the script that is given. Codex and Gemini want to be where nobody else
+    may write, which is not so below the directory for temporary files."""
+    room = Path(tempfile.mkdtemp(prefix="run-", dir=WHERE or None))
+    with ExitStack() as stack:
+        stack.callback(shutil.rmtree, room, ignore_errors=True)
+        stack.callback(_end_daemons, room)
+        place, faults = template_place.copy(room / "work"), list[str]()
+
+        def begun(name: str, turns: Sequence[Turn]) -> Client:
+            directory = directory_of(name)
+            if not directory:
+                pytest.skip(f"{CLIENTS[name].command} is not installed")
+            client = Client(name, place, directory, room / "owner")
+            url = stack.enter_context(model_of(turns, faults))
+            place.env |= client.real.tell(client.home, place.path, url)
+            return client
+
+        yield begun
+        assert faults == []
+
+
+def _end_daemons(room: Path) -> None:
+    """End what a client has left running there: Cline leaves a server of its own after each run."""
+    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):
+            if os.fsencode(room) in entry.read_bytes():
+                os.kill(int(entry.parent.name), signal.SIGKILL)
