@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,7 +21,7 @@ GO = "move the dates to dayjs"
 
 
 class Real(NamedTuple):
-    """`package` is npm's, `program` the path in it as a pattern; `modes` are its arguments by what it prints. `tell`
+    """`package` is npm's, or PyPI's where `pip` says so, `program` the path in it as a pattern; `modes` are its arguments by what it prints. `tell`
     writes what the client has to know into a home directory, and gives its environment. `mcp` is whether it offers a
     server's tools to the model at once."""
 
@@ -32,6 +33,7 @@ class Real(NamedTuple):
     mcp: bool = True
     options: tuple[str, ...] = ()
     node: str = ""
+    pip: bool = False
 
 
 def _write(path: Path, content: Mapping[str, Any] | str) -> None:
@@ -122,6 +124,28 @@ def _pi(home: Path, work: Path, url: str) -> dict[str, str]:
     return {"PI_OFFLINE": "1", "PI_SKIP_VERSION_CHECK": "1"}
 
 
+def _aider(home: Path, work: Path, url: str) -> dict[str, str]:
+    quiet = {"AIDER_ANALYTICS": "false", "AIDER_CHECK_UPDATE": "false", "AIDER_SHOW_RELEASE_NOTES": "false"}
+    about = {"AIDER_MODEL": "openai/scripted", "AIDER_EDIT_FORMAT": "diff", "AIDER_YES_ALWAYS": "true"}
+    # a test that fails has it ask the model once more
+    again = {
+        "AIDER_FILE": "a.txt",
+        "AIDER_AUTO_TEST": "true",
+        "AIDER_TEST_CMD": "test ! -e a.txt",
+        "AIDER_SHOW_MODEL_WARNINGS": "false",
+    }
+    return quiet | about | again | _litellm(url)
+
+
+def _mini(home: Path, work: Path, url: str) -> dict[str, str]:
+    about = {"MSWEA_CONFIGURED": "true", "MSWEA_SILENT_STARTUP": "1", "MSWEA_MODEL_NAME": "openai/scripted"}
+    return about | {"MSWEA_COST_TRACKING": "ignore_errors"} | _litellm(url)
+
+
+def _litellm(url: str) -> dict[str, str]:
+    return {"OPENAI_API_KEY": KEY, "OPENAI_API_BASE": f"{url}/v1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
+
+
 #: By the name that `gitckpt init --agent` knows. Formats change by the week: hence the versions.
 CLIENTS = {
     "claude-code": Real(
@@ -162,13 +186,35 @@ CLIENTS = {
 }  # fmt: skip
 
 
+#: Those that have neither hooks nor tools: all that is known of them is text that they print.
+OF_TEXT = {
+    "aider": Real(
+        "aider-chat==0.86.2", "bin/aider", "aider",
+        {"text": ("--no-pretty", "--no-stream", "--message", GO)}, _aider, pip=True,
+    ),
+    "mini-swe-agent": Real(
+        "mini-swe-agent==2.4.6", "bin/mini", "mini",
+        {"text": ("--yolo", "--exit-immediately", "-t", GO)}, _mini, pip=True,
+    ),
+}  # fmt: skip
+
+
+def client_named(name: str) -> Real:
+    return CLIENTS.get(name) or OF_TEXT[name]
+
+
 def directory_of(name: str) -> str:
     """A directory to be put into PATH in which the client's command is; "" where the client is not here."""
-    client = CLIENTS[name]
+    client = client_named(name)
     if not WHERE:
         found = shutil.which(client.command)
         return os.path.dirname(found) if found else ""
     room = Path(WHERE).resolve() / name
+    if client.pip:
+        if not (room / client.program).exists():
+            subprocess.run([sys.executable, "-m", "venv", str(room)], check=True)
+            subprocess.run([str(room / "bin/pip"), "install", "--quiet", client.package], check=True)
+        return str((room / client.program).parent)
     modules = room / "node_modules"
     if not any(modules.glob(client.program)):
         packages = [client.package, *([client.node] if client.node else [])]

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 from commandline import Place
-from real_clients import CLIENTS, WHERE, directory_of
+from real_clients import WHERE, client_named, directory_of
 from scripted_model import Turn, model_of
 
 #: Some shells of clients make a PATH of their own.
@@ -32,7 +32,7 @@ class Client:
     """A client in a place, with a home of its own."""
 
     def __init__(self, name: str, place: Place, directory: str, home: Path) -> None:
-        self.name, self.real, self.place, self.home = name, CLIENTS[name], place, home
+        self.name, self.real, self.place, self.home = name, client_named(name), place, home
         home.mkdir()
         (home / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
         place.env |= {"HOME": str(home), "PATH": f"{directory}:{place.env['PATH']}", "TERM": "dumb"}
@@ -99,7 +99,7 @@ def begin(template_place: Place) -> Iterator[Begin]:
         def begun(name: str, turns: Sequence[Turn]) -> Client:
             directory = directory_of(name)
             if not directory:
-                pytest.skip(f"{CLIENTS[name].command} is not installed")
+                pytest.skip(f"{client_named(name).command} is not installed")
             client = Client(name, place, directory, room / "owner")
             url = stack.enter_context(model_of(turns, faults))
             place.env |= client.real.tell(client.home, place.path, url)

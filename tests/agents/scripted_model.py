@@ -24,6 +24,9 @@ OWED = "no block tells of it"
 PLAN = "{plan}"
 PLANNED = re.compile(r"apply: ([0-9a-f]{8,64})")
 
+#: Words of a prompt that teaches to edit so.
+EDITS = "SEARCH/REPLACE"
+
 USAGE = {"input_tokens": 9, "output_tokens": 9}
 
 
@@ -286,13 +289,19 @@ class Model(BaseHTTPRequestHandler):
 
     def _answer(self, tools: Sequence[Tool], results: int, request: str) -> Answer:
         if not tools:
-            return Answer("ok", None)
+            return Answer(self._edits(request) if EDITS in request else "ok", None)
         number = min(results + (OWED in request), len(self.turns) - 1)
         try:
             return Answer(self.turns[number].text, _called(self.turns[number], number, tools, request))
         except StopIteration:
             self.faults.append(f"no tool for {self.turns[number]} among {[tool.name for tool in tools]}")
             return Answer("that is all", None)
+
+    def _edits(self, request: str) -> str:
+        """The first turn that has not been said, for a client whose model edits files by what it says."""
+        rows = json.loads(request)["messages"]
+        said = [str(row.get("content")).strip() for row in rows if row.get("role") == "assistant"]
+        return next((turn.text for turn in self.turns if turn.text.strip() not in said), self.turns[-1].text)
 
     def _send(self, kind: str, text: str) -> None:
         data = text.encode()
