@@ -6,12 +6,13 @@ Looking changes nothing of the user's. The caller holds the work tree's lock.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.branch import tip_of
+from gitckpt.repo.closed import not_to_be_changed, not_to_be_opened
 from gitckpt.repo.index import parents
 from gitckpt.repo.private import with_rules
 from gitckpt.repo.recorded import (
@@ -24,7 +25,7 @@ from gitckpt.repo.recorded import (
 )
 from gitckpt.repo.staging import Staging
 from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
-from gitckpt.trajectory.plan import Plan, Situation, giving_way, make_plan
+from gitckpt.trajectory.plan import Plan, Situation, changed_modes, giving_way, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ class Planner:
         empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
         taken = disk.taken_directories(self.repository, empty, going)
         restored = {change.path for change in prepared.changes if change.status != "D"}
-        return Situation(
+        situation = Situation(
             blocked=blocked,
             unheld=recorded_missing(wish.target),
             ignored=ignored,
@@ -158,6 +159,15 @@ class Planner:
             modes_then=_select(then, wish.paths) if whole else _of(then, restored),
             empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
             empty_then=[path for path in empty if path not in taken],
+        )
+        return replace(situation, blocked=self._of_others(situation, restored) | blocked)
+
+    def _of_others(self, situation: Situation, restored: set[bytes]) -> dict[bytes, str]:
+        """Directories and permission bits that are to change, and are not ours to change: path → why."""
+        directories = {path + b"/" for path in {*situation.empty_now} ^ {*situation.empty_then}}
+        inside = not_to_be_opened(self.repository, {path[:-1] for path in directories})
+        return {path + b"/": why for path, why in inside.items()} | not_to_be_changed(
+            self.repository, changed_modes(situation) - restored - directories
         )
 
     def _brought(self, tree: str) -> set[bytes]:

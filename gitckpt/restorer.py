@@ -17,6 +17,7 @@ from gitckpt.planner import Planner, Prepared
 from gitckpt.repo import branch as branches
 from gitckpt.repo import restore as disk
 from gitckpt.repo import staging as staging_area
+from gitckpt.repo.closed import opened
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.recorded import recorded_empty, recorded_git, recorded_umask
@@ -235,20 +236,24 @@ class Restorer(Planner):
         return session.active_line if session.lines else MAIN
 
     def _write(self, prepared: Prepared) -> None:
-        plan, repository = prepared.plan, self.repository
-        newer = [s.path[:-1] for s in plan.changing if s.action == "delete" and s.path.endswith(b"/")]
-        disk.remove_directories(repository, newer, recorded_empty(prepared.wish.target))
         umask = recorded_umask(prepared.wish.target) if prepared.wish.scope == "all" else disk.own_umask()
-        disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree, umask)
-        disk.make_directories(
-            repository, (s.path[:-1] for s in plan.changing if s.action == "restore" and s.path.endswith(b"/"))
-        )
+        with opened(self.repository, (s.path for s in prepared.plan.changing if s.action != "mode")):
+            self._write_content(prepared, umask)
         self.tree.snapshotter.follow(prepared.changes)
         if prepared.modes:
             executable = {
                 path for path, (mode, _) in entries(self._raw, prepared.wanted_tree).items() if mode == b"100755"
             }
-            disk.set_modes(repository, prepared.modes, executable, umask)
+            disk.set_modes(self.repository, prepared.modes, executable, umask)
+
+    def _write_content(self, prepared: Prepared, umask: int) -> None:
+        plan, repository = prepared.plan, self.repository
+        newer = [s.path[:-1] for s in plan.changing if s.action == "delete" and s.path.endswith(b"/")]
+        disk.remove_directories(repository, newer, recorded_empty(prepared.wish.target))
+        disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree, umask)
+        disk.make_directories(
+            repository, (s.path[:-1] for s in plan.changing if s.action == "restore" and s.path.endswith(b"/"))
+        )
 
     def _verify(self, prepared: Prepared) -> list[str]:
         """What is not as planned. Paths that were ignored before and are not now were never ours to plan."""

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z", re.ASCII)
-_MODE = re.compile(r"[0-7]{3,4}\Z", re.ASCII)
+_MODE = re.compile(r"[0-7]{1,4}\Z", re.ASCII)
 _ENTRY_MODES = ("100644", "100755", "120000", "160000")
 
 #: A part that leads up, says nothing, or is git's own, in any case of letters.

@@ -36,12 +36,12 @@ READ_BY_GIT = (b".gitignore", b".gitattributes")
 
 class Directory:
     """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again; `mode` its
-    permission bits."""
+    permission bits, -1 where there is no directory."""
 
     __slots__ = ("boundary", "children", "empty", "mode", "rules", "special", "stamp", "unreadable")
 
     def __init__(self) -> None:
-        self.stamp, self.mode = 0, 0
+        self.stamp, self.mode = 0, -1
         self.children: list[bytes] = []
         self.special: dict[bytes, str] = {}
         self.empty = self.boundary = self.unreadable = self.rules = False

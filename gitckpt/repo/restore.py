@@ -7,6 +7,7 @@ import os
 import stat
 
 from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.closed import not_to_be_opened
 from gitckpt.repo.directories import ignored_paths, leads_through_link
 from gitckpt.repo.trees import Change, entries
 
@@ -40,39 +41,12 @@ def obstacles(
             blocked[change.path] = reason if standing == change.path else f"{os.fsdecode(standing)}: {reason}"
         elif not os.path.isdir(repository.at(standing)) or os.path.islink(repository.at(standing)):
             held.add(standing)
-    blocked |= _in_closed_directories(repository, changes)
+    blocked |= not_to_be_opened(repository, [change.path for change in changes])
     for change in changes:
         boundary = _boundary(change.path, snapshot.missing)
         if boundary is not None:
             blocked.setdefault(change.path, f"inside {os.fsdecode(boundary)}: {snapshot.missing[boundary]}")
     return blocked, held
-
-
-def _in_closed_directories(repository: Repository, changes: Sequence[Change]) -> dict[bytes, str]:
-    """Paths in directories in which we may not make or remove anything: git would stop half-way."""
-    places = {change.path.rpartition(b"/")[0]: _deepest_directory(repository, change.path) for change in changes}
-    effective = os.access in os.supports_effective_ids
-    closed = {
-        place
-        for place in set(places.values())
-        if not os.access(repository.at(place), os.W_OK | os.X_OK, effective_ids=effective)
-    }
-    found = {change.path: places[change.path.rpartition(b"/")[0]] for change in changes}
-    return {
-        path: f"no permission to write in {os.fsdecode(place or b'the work tree')}"
-        for path, place in found.items()
-        if place in closed
-    }
-
-
-def _deepest_directory(repository: Repository, path: bytes) -> bytes:
-    """The last directory on the way to the path that is there, and is no link."""
-    parts = path.split(b"/")[:-1]
-    for count in range(1, len(parts) + 1):
-        full = repository.at(b"/".join(parts[:count]))
-        if os.path.islink(full) or not os.path.isdir(full):
-            return b"/".join(parts[: count - 1])
-    return b"/".join(parts)
 
 
 def taken_directories(repository: Repository, paths: Collection[bytes], going: Collection[bytes]) -> dict[bytes, str]:
@@ -240,7 +214,7 @@ def set_modes(
             kind = stat.S_ISDIR if path.endswith(b"/") else stat.S_ISREG  # a file may stand where a directory was
             if kind(status.st_mode) and stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(full, mode)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, PermissionError):
             continue  # verification names it
 
 

@@ -243,7 +243,7 @@ class Snapshotter:
         cache.note_modes(changes)
         snapshot.modes, snapshot.umask = dict(cache.modes), cache.umask
         for path, directory in cache.directories.known.items():
-            if path and directory.mode and directory.mode != 0o777 & ~cache.umask and not directory.boundary:
+            if path and directory.mode not in (-1, 0o777 & ~cache.umask) and not directory.boundary:
                 snapshot.modes[path + b"/"] = directory.mode
             if directory.empty:
                 snapshot.empty.append(path)

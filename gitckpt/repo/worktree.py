@@ -146,7 +146,7 @@ class WorkTree:
         document["coverage"] = {
             "missing": [{"path": path_data(p), "reason": r} for p, r in sorted(snapshot.missing.items())]
         }
-        document["modes"] = {f"{mode:o}": paths for mode, paths in _by_mode(snapshot.modes).items()}
+        document["modes"] = {f"{mode:03o}": paths for mode, paths in _by_mode(snapshot.modes).items()}
         document["umask"] = f"{snapshot.umask:03o}" if snapshot.umask != GIT_UMASK else None
         document["empty"] = [path_data(path) for path in sorted(snapshot.empty)]
         event.flag = _flag(document, len(snapshot.missing))

@@ -98,13 +98,21 @@ def make_plan(
     for path, reason in situation.uncovered.items():
         steps.setdefault(path, Step("leave", path, reason))
     for path in sorted(set(situation.empty_then) - set(situation.empty_now)):
-        steps.setdefault(path + b"/", Step("restore", path + b"/", "an empty directory"))
-    for path in sorted(set(situation.empty_now) - set(situation.empty_then)):
-        steps.setdefault(path + b"/", Step("delete", path + b"/", "an empty directory that is newer"))
+        _add(steps, situation, Step("restore", path + b"/", "an empty directory"))
+    for path in sorted(_newer_directories(situation)):
+        _add(steps, situation, Step("delete", path + b"/", "an empty directory that is newer"))
     # last: a directory that is made anew or goes away is more than its permission bits
-    for path in _changed_modes(situation):
-        steps.setdefault(path, Step("mode", path, _mode_text(situation, path), path in situation.touched))
+    for path in sorted(changed_modes(situation) - _would_close(differences, situation)):
+        _add(steps, situation, Step("mode", path, _mode_text(situation, path), path in situation.touched))
     return Plan(target, scope, tuple(steps[path] for path in sorted(steps)), tuple(by_hand))
+
+
+def _add(steps: dict[bytes, Step], situation: Situation, step: Step) -> None:
+    """Add a step to a path that has none, as one that is left if it stands in the way."""
+    why = situation.blocked.get(step.path)
+    if why is not None:
+        step = Step("leave", step.path, why, step.changed_since_last_event, blocked=True)
+    steps.setdefault(step.path, step)
 
 
 def giving_way(differences: Sequence[Difference], blocked: Collection[bytes]) -> set[bytes]:
@@ -154,9 +162,23 @@ def _at_or_above(path: bytes, paths: Collection[bytes]) -> bytes | None:
     return None
 
 
-def _changed_modes(situation: Situation) -> list[bytes]:
+def _newer_directories(situation: Situation) -> set[bytes]:
+    """Empty directories that the target has not, as far as it could look."""
+    newer = set(situation.empty_now) - set(situation.empty_then)
+    return {path for path in newer if _at_or_above(path, situation.unheld) is None}
+
+
+def changed_modes(situation: Situation) -> set[bytes]:
+    """Paths whose permission bits now and then differ."""
     now, then = situation.modes_now, situation.modes_then
-    return sorted(path for path in set(now) | set(then) if now.get(path) != then.get(path))
+    return {path for path in set(now) | set(then) if now.get(path) != then.get(path)}
+
+
+def _would_close(differences: Sequence[Difference], situation: Situation) -> set[bytes]:
+    """Directories that the target could not look into: what is left in them now would be out of reach again."""
+    closed = {path + b"/" for path in situation.unheld if path + b"/" in situation.modes_then}
+    above = {prefix + b"/" for difference in differences for prefix in _above(difference.path)} if closed else set()
+    return closed & above
 
 
 def _mode_text(situation: Situation, path: bytes) -> str:

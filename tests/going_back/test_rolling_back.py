@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 import pytest
-import unprivileged
 from observation import differences, traces
 from project import Project
 from situations import at_c1, change_everything
@@ -189,39 +188,6 @@ def test_names_that_git_does_not_take_are_left_and_bar_no_way(project: Project) 
     assert project.disk() == before | {"src/.gIT": changed["src/.gIT"]}
     project.undo()
     assert project.disk() == changed
-
-
-CLOSED = """
-from pathlib import Path
-from gitckpt.errors import Refused
-from project import Project
-project = Project(Path.cwd())
-{change}
-project.write("README.md", "changed\\n")
-(project.root / "src").chmod(0o555)
-before, answer = project.disk(), ""
-try:
-    project.roll_back("C1")
-except Refused as error:
-    answer = str(error)
-assert project.disk() == before
-assert project.roll_back("C1", keep=True).left
-assert project.read("README.md") == b"# Project\\n"
-project.undo()
-assert project.disk() == before
-"""
-
-
-@pytest.mark.parametrize(
-    "change",
-    ['project.write("src/app.py", "changed")', 'project.remove("src/app.py")', 'project.write("src/new", "new")'],
-)
-def test_a_directory_that_may_not_be_written_is_told_before_the_first_write(project: Project, change: str) -> None:
-    project.checkpoint("C1")
-    path = "src/new" if "new" in change else "src/app.py"
-    answer = unprivileged.run(CLOSED.format(change=change), project.root)
-    (project.root / "src").chmod(0o755)
-    assert f"{path}: no permission to write in src" in answer
 
 
 def test_letters_count_whatever_the_configuration_says(project: Project) -> None:

@@ -106,6 +106,17 @@ def test_a_directory_that_comes_or_goes_does_so_whatever_its_bits() -> None:
     assert found == [("restore", b"gone/"), ("delete", b"newer/")]
 
 
+def test_a_directory_that_the_target_could_not_look_into_is_not_closed_over_what_it_holds_now() -> None:
+    situation = Situation(
+        unheld={b"d": "closed", b"e": "closed"}, modes_then={b"d/": 0o300, b"e/": 0o300, b"f/": 0o700}, empty_now=[b"e"]
+    )
+    assert steps([Difference("D", b"d/x")], situation) == [
+        ("leave", b"d/x", "the target did not hold what was there: closed"),
+        ("mode", b"e/", "permission bits 300"),
+        ("mode", b"f/", "permission bits 700"),
+    ]
+
+
 def test_nothing_to_do() -> None:
     plan = make_plan("s/C6", "staged", [], Situation(), ["npm uninstall x"])
     assert (plan.steps, plan.changing, plan.blocked, plan.by_hand) == ((), (), (), ("npm uninstall x",))
@@ -133,10 +144,9 @@ def test_every_path_has_one_step_and_the_order_is_that_of_the_paths(
     listed = [step.path for step in plan.steps]
     assert listed == sorted(set(listed))
     assert {difference.path for difference in found} <= set(listed)
-    assert {step.path for step in plan.blocked} == {d.path for d in found} & set(situation.blocked)
-    assert not [
-        step for step in plan.changing if step.path in situation.blocked and step.path in {d.path for d in found}
-    ]
+    blocked = {step.path for step in plan.blocked}
+    assert {difference.path for difference in found} & set(situation.blocked) <= blocked <= set(situation.blocked)
+    assert not {step.path for step in plan.changing} & set(situation.blocked)
     deleted = {step.path for step in plan.steps if step.action == "delete" and not step.path.endswith(b"/")}
     assert not deleted & set(situation.ignored)
 
