@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from gitckpt.errors import Refused, UnknownId
 from gitckpt.repo.live import is_attended
 from gitckpt.repo.lock import WorkTreeLock
-from gitckpt.repo.retire import Ref, current_sessions, drop, freed_by, private_directories, refs_of
+from gitckpt.repo.retire import Ref, drop, freed_by, private_directories, refs_of
+from gitckpt.repo.worktrees import identities
 from gitckpt.trajectory.retention import interrupted, matching, needed
 
 if TYPE_CHECKING:
@@ -86,10 +87,12 @@ class Pruner:
         return Pruning(dropped, kept, refs_of(repository, ids), objects, size)
 
     def _staying(self, asked: set[str], sessions: list[Session], fetched: Collection[str]) -> dict[str, str]:
-        """Sessions of those asked for that must stay, and why. What was left half done elsewhere is no reason."""
-        guarded = dict.fromkeys(current_sessions(self.tree.repository), "a work tree records on it")
+        """Sessions of those asked for that must stay, and why. What was left half done elsewhere, or in a work
+        tree that is gone, is no reason."""
+        worktrees = identities(self.tree.repository)
+        guarded = {own.session: "a work tree records on it" for own in worktrees.values() if own.session}
         guarded |= {session.id: "it is being recorded" for session in sessions if self._is_live(session)}
-        guarded |= interrupted(session for session in sessions if session.id not in fetched)
+        guarded |= interrupted((session for session in sessions if session.id not in fetched), worktrees)
         kept = {id: why for id, why in guarded.items() if id in asked}
         staying = {session.id for session in sessions} - asked | kept.keys()
         return kept | {id: f"session {other} goes back to it" for id, other in needed(staying, sessions).items()}

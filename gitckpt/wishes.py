@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import checked
 from gitckpt.repo.recorded import recorded_git
+from gitckpt.repo.worktrees import identity
 from gitckpt.trajectory.paths import path_data
-from gitckpt.trajectory.undo import Operations, is_operation, operations
+from gitckpt.trajectory.undo import Operations, is_operation, names_place, operations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -60,12 +61,7 @@ class Wish:
 def operations_of(journal: Journal) -> Operations:
     """The rollbacks of this work tree: what came with fetched sessions was done elsewhere."""
     opened = [(session, line) for session, lines in journal.lines().items() for line in lines]
-    places = journal.places()
-    return operations([e for e in journal.operations() if is_operation(e) and _place(e) in places], opened)
-
-
-def _place(operation: Event) -> object:
-    return operation.document["rollback"].get("place")
+    return operations(filter(identity(journal).did, journal.operations()), opened)
 
 
 def wish_to_undo(tree: WorkTree) -> Wish:
@@ -74,7 +70,7 @@ def wish_to_undo(tree: WorkTree) -> Wish:
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
     if not state.done:
-        raise Refused("there is no rollback to undo in this work tree", "gitckpt log shows what is on record")
+        raise Refused("there is no rollback to undo in this work tree", _instead_of_undo(tree.journal))
     return _wish_back(state.done[-1], _safety(tree.journal, state.done[-1]), "undo")
 
 
@@ -86,6 +82,19 @@ def wish_to_redo(tree: WorkTree) -> Wish:
     if not state.undone:
         raise Refused("there is no undo to take back in this work tree", "gitckpt undo takes back a rollback")
     return _wish_back(state.undone[-1], _safety(tree.journal, state.undone[-1]), "redo")
+
+
+def _instead_of_undo(journal: Journal) -> str:
+    """What helps where there is nothing to undo: a rollback of a version that did not say where it was done may have
+    been done here."""
+    found = [event for event in journal.operations() if is_operation(event) and not names_place(event)]
+    if not found:
+        return "gitckpt log shows what is on record"
+    last = max(found, key=lambda event: event.at)
+    return (
+        f"the last one on record, a {_named(last)}, is of an older gitckpt, which did not say where it was done: "
+        f"gitckpt rollback {last.ref} goes to what was before it"
+    )
 
 
 def _safety(journal: Journal, operation: Event) -> Event:

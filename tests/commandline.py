@@ -101,11 +101,16 @@ class Place:
         self.path, self.env, self.zygote = path, dict(env), zygote
 
     def run(
-        self, *args: str, stdin: str | bytes = b"", cwd: Path | None = None, env: Mapping[str, str] | None = None
+        self,
+        *args: str,
+        stdin: str | bytes = b"",
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        **more: Any,
     ) -> Answer:
-        """A command line of gitckpt; `env` is added to the environment."""
+        """A command line of gitckpt; `env` is added to the environment, `more` is what else zygote.py knows."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
-        return self.zygote.run(args, cwd=cwd or self.path, env=self.env | dict(env or {}), stdin=data)
+        return self.zygote.run(args, cwd=cwd or self.path, env=self.env | dict(env or {}), stdin=data, **more)
 
     def ok(self, *args: str, stdin: str | bytes = b"", cwd: Path | None = None) -> Answer:
         """The same, of which success is expected."""

@@ -2,14 +2,15 @@
 
 The command runs in a process, directory and environment of its own, as a person's would, without the third of a second
 that Python needs to import everything. A request is a line of JSON: `{"args", "cwd", "env", "stdin", "stdout",
-"stderr"}`, the last three paths of files, with `"unprivileged": true` where permission bits are to bind root too, and
-`"largest_file"` where no file may grow over so many bytes. It is answered by two lines: the process
-id at once, and the exit status in the end.
+"stderr"}`, the last three paths of files, with `"unprivileged": true` where permission bits are to bind root too,
+`"largest_file"` where no file may grow over so many bytes, and `"fault"` where something is to happen at the command's
+n-th change of files. It is answered by two lines: the process id at once, and the exit status in the end.
 """
 
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import pkgutil
@@ -42,6 +43,34 @@ def drop_capabilities() -> None:
     libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)())
 
 
+#: What Python is about to do, as it tells its auditors, where that changes what is on disk.
+CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
+
+
+class Fault:
+    """Has this process die (`kill`) or find no room (`full`) at its change number `at` of what is `below` a directory.
+
+    It counts in a file, `count`: how many changes there are, whoever lives to see the last."""
+
+    def __init__(self, *, at: int, how: str, below: str, count: str) -> None:
+        self._at, self._how, self._below, self._number = at, how, below, 0
+        self._count = os.open(count, os.O_WRONLY | os.O_CREAT, 0o644)
+
+    def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        """An event of Python's auditing."""
+        changes = event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
+        if not changes or not isinstance(arguments[0], str | bytes):
+            return
+        if not os.path.abspath(os.fsdecode(arguments[0])).startswith(self._below):
+            return
+        self._number += 1
+        os.pwrite(self._count, b"%d" % self._number, 0)
+        if self._number == self._at and self._how == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self._number == self._at and self._how == "full" and event not in ("os.remove", "os.rmdir"):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fsdecode(arguments[0]))
+
+
 def take_place(request: dict[str, Any]) -> None:
     os.setsid()
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -53,6 +82,8 @@ def take_place(request: dict[str, Any]) -> None:
         opened = os.open(request[name], flags)
         os.dup2(opened, descriptor)
         os.close(opened)
+    if "fault" in request:
+        sys.addaudithook(Fault(**request["fault"]).hear)
     if request.get("unprivileged"):
         drop_capabilities()
     if "largest_file" in request:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from gitckpt.repo.packing import pack_refs
-from gitckpt.repo.repository import CURRENT, REFS
+from gitckpt.repo.repository import REFS
+from gitckpt.repo.worktrees import git_dirs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,26 +29,8 @@ def refs_of(repository: Repository, sessions: Collection[str]) -> list[Ref]:
 
 def private_directories(repository: Repository) -> list[bytes]:
     """The private directories of all work trees, of those that have one."""
-    return [
-        path for path in (os.path.join(place, b"gitckpt") for place in _git_dirs(repository)) if os.path.isdir(path)
-    ]
-
-
-def _git_dirs(repository: Repository) -> list[bytes]:
-    linked = os.path.join(repository.common_dir, b"worktrees")
-    names = sorted(os.listdir(linked)) if os.path.isdir(linked) else []
-    return [repository.common_dir, *(os.path.join(linked, name) for name in names)]
-
-
-def current_sessions(repository: Repository) -> set[str]:
-    """The sessions that any work tree records on."""
-    found = set()
-    for git_dir in _git_dirs(repository):
-        git = repository.git.view(GIT_DIR=git_dir)
-        name = git.text("symbolic-ref", "-q", CURRENT, ok=(0, 1))
-        if name.startswith(REFS):
-            found.add(name.removeprefix(REFS).split("/")[0])
-    return found
+    places = git_dirs(repository).values()
+    return [path for path in (os.path.join(place, b"gitckpt") for place in places) if os.path.isdir(path)]
 
 
 def freed_by(repository: Repository, sessions: Collection[str]) -> tuple[int, int]:

@@ -8,13 +8,14 @@ import hashlib
 import os
 import re
 
-from gitckpt.errors import Damaged
+from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.answers import reads
-from gitckpt.repo.journal import root_content
+from gitckpt.repo.journal import Journal, root_content
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.recorded import check_record
 from gitckpt.repo.repository import CURRENT, REFS
+from gitckpt.repo.worktrees import git_dirs, identities, identity
 from gitckpt.trajectory.events import FORMAT
 from gitckpt.trajectory.record import NOT_OURS, Finding, Record
 from gitckpt.trajectory.remedies import DAMAGED, IN_A_PACK
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.undo import Identity
 
 #: What git says of a ref whose file does not hold the name of an object.
 BROKEN = re.compile(r"^warning: ignoring (?:broken|dangling symref) ref (refs/gitckpt/\S+)", re.MULTILINE)
@@ -71,8 +73,9 @@ class Survey:
         events = self._events(tips)
         unread = {event.commit: why for event in events.values() if (why := _why_unread(event))}
         return Record(
-            self._root, lines, tags, events, self.faults, unread, self._broken, self._current(), self._fetched
-        )
+            self._root, lines, tags, events, self.faults, unread, self._broken, self._current(), self._fetched,
+            self._worktrees(),
+        )  # fmt: skip
 
     def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
         """Lines and tags by session; what else stands below our refs is told."""
@@ -98,7 +101,7 @@ class Survey:
     def _current(self) -> dict[str, tuple[str, str] | str]:
         """What each work tree records on."""
         found: dict[str, tuple[str, str] | str] = {}
-        for worktree in self._worktrees():
+        for worktree in git_dirs(self._repository):
             ref = f"worktrees/{worktree}/{CURRENT}" if worktree else f"main-worktree/{CURRENT}"
             call = self._git.start("symbolic-ref", "-q", ref, ok=(0, 1, 128))
             name = call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
@@ -109,12 +112,12 @@ class Survey:
                 found[worktree] = name
         return {w: c for w, c in found.items() if self._session is None or c[0] == self._session}
 
-    def _worktrees(self) -> list[str]:
-        """The main work tree, "", and the linked ones by name."""
+    def _worktrees(self) -> dict[str, Identity]:
+        """The work trees that there are; our own where another cannot be read."""
         try:
-            return ["", *sorted(map(os.fsdecode, os.listdir(os.path.join(self._repository.common_dir, b"worktrees"))))]
-        except OSError:
-            return [""]
+            return identities(self._repository)
+        except GitFailed:
+            return {self._repository.name: identity(Journal(self._repository))}
 
     # -- commits
 

@@ -210,11 +210,11 @@ def insane_current(record: Record) -> Iterator[Finding]:
 
 
 def interrupted_operations(record: Record) -> Iterator[Finding]:
-    """No rollback was left half done, but for linked work trees that are gone: nobody could finish those."""
+    """No rollback was left half done in a work tree that there is; one of elsewhere cannot be finished here."""
     opened = [(session, line) for session, lines in record.lines.items() for line in lines]
     recorded = [event for event in record.readable() if event.session not in record.fetched]
-    for worktree in sorted({event.worktree for event in recorded if event.worktree in {"", *record.current}}):
-        events = sorted((e for e in recorded if e.worktree == worktree), key=lambda event: event.at)
+    for worktree, own in sorted(record.worktrees.items()):
+        events = sorted((e for e in recorded if e.worktree == worktree and own.did(e)), key=lambda event: event.at)
         event = operations(events, opened).interrupted
         if event is not None:
             where = f" in work tree {worktree}" if worktree else ""

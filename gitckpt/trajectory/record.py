@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from gitckpt.trajectory.events import Event
+    from gitckpt.trajectory.undo import Identity
 
 #: `damage` is history that cannot be read or was taken away; `notice` is what somebody should look at.
 Level = Literal["damage", "notice"]
@@ -47,7 +48,7 @@ class Record:
     (`missing`, `damaged`, `no event of gitckpt`), and `unread` of an event why its document cannot be read.
     `broken` are refs whose file does not hold the name of an object. `current` is, by work tree, what is recorded on
     there: a session and its line, or the name of a ref that is no line. `fetched` are the sessions that were recorded
-    elsewhere."""
+    elsewhere, `worktrees` the work trees that there are, by name."""
 
     root: str
     lines: Mapping[str, Mapping[str, str]]
@@ -58,6 +59,7 @@ class Record:
     broken: Collection[str] = ()
     current: Mapping[str, tuple[str, str] | str] = field(default_factory=dict)
     fetched: Collection[str] = ()
+    worktrees: Mapping[str, Identity] = field(default_factory=dict)
 
     @cached_property
     def ordered(self) -> list[Event]:

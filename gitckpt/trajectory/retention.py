@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitckpt.trajectory.undo import is_operation, operations
+from gitckpt.trajectory.undo import Identity, is_operation, operations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,15 +28,17 @@ def _last(session: Session) -> str:
     return max((event.at for event in session.events if event.session == session.id), default="")
 
 
-def interrupted(sessions: Iterable[Session]) -> dict[str, str]:
-    """Sessions, of all work trees, that an interrupted operation still needs, and why."""
+def interrupted(sessions: Iterable[Session], worktrees: Mapping[str, Identity]) -> dict[str, str]:
+    """Sessions that an interrupted operation still needs in one of the work trees that there are, by name, and why."""
     groups: dict[str, list[Session]] = {}
     for session in sessions:
         groups.setdefault(session.worktree or "", []).append(session)
     found = {}
-    for group in groups.values():
+    for name, group in groups.items():
+        own = worktrees.get(name, Identity())
         events = sorted((event for session in group for event in session.events), key=lambda event: event.at)
-        begun = operations(events, [(s.id, line) for s in group for line in s.lines]).interrupted
+        opened = [(s.id, line) for s in group for line in s.lines]
+        begun = operations(filter(own.did, events), opened).interrupted
         if begun is not None:
             owners = {event.commit: event.session for event in events}
             found.update(dict.fromkeys(_needed_by(begun, owners), "a rollback that was interrupted needs it"))

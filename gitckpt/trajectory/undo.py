@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from gitckpt.trajectory.events import Event
 
@@ -28,6 +28,29 @@ class Operations:
     done: list[Event] = field(default_factory=list)
     undone: list[Event] = field(default_factory=list)
     interrupted: Event | None = None
+
+
+class Identity(NamedTuple):
+    """What tells that an operation was done in a work tree, whatever came there from elsewhere: the `places` that stand
+    for it in records, and the `session` that it records in, "" for none."""
+
+    places: Collection[str] = ()
+    session: str = ""
+
+    def did(self, event: Event) -> bool:
+        """Whether the event is an operation of this work tree. A record that names no place is of a version that had
+        none yet: it is this one's where the work tree still records in the session that it is about."""
+        if not is_operation(event):
+            return False
+        if names_place(event):
+            return event.document["rollback"]["place"] in self.places
+        opens = event.opens if isinstance(event.opens, dict) else {}
+        return bool(self.session) and self.session in (event.session, opens.get("session"))
+
+
+def names_place(operation: Event) -> bool:
+    """Whether the record of an operation says where it was done."""
+    return isinstance(operation.document["rollback"].get("place"), str)
 
 
 def is_operation(event: Event) -> bool:

@@ -7,6 +7,7 @@ from timeline import Timeline
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.retention import interrupted, matching, needed
 from gitckpt.trajectory.session import Session
+from gitckpt.trajectory.undo import Identity
 
 
 def sessions(*ids: str) -> list[Session]:
@@ -76,7 +77,15 @@ def test_an_interrupted_rollback_keeps_what_it_needs() -> None:
     c.add("start")
     event = rolled_back(b, a, a.add("start"), done=False)
     all = [timeline.session() for timeline in (a, b, c)]
-    assert set(interrupted(all)) == {"a", "b"}
-    # in another work tree it is in nobody's way, and an operation that was ended is none
+    here = {"": Identity({"p"})}
+    event.document["rollback"]["place"] = "p"
+    assert set(interrupted(all, here)) == {"a", "b"}
+    # of a work tree that is gone, or of another machine, nobody will finish it
+    assert interrupted(all, {}) == interrupted(all, {"": Identity({"q"}, "a")}) == {}
+    # where no place is named, the work tree that still records in it will
+    del event.document["rollback"]["place"]
+    assert set(interrupted(all, {"": Identity({"q"}, "b")})) == {"a", "b"}
+    assert interrupted(all, {"": Identity({"q"}, "c")}) == interrupted(all, {"": Identity()}) == {}
+    # and an operation that was ended is none
     event.document["rollback"]["ends"] = event.commit
-    assert interrupted(all) == {}
+    assert interrupted(all, {"": Identity({"q"}, "b")}) == {}

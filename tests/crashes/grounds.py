@@ -1,0 +1,142 @@
+"""Where commands that write elsewhere than in the work tree are interrupted: all that they reach, in one directory that
+is copied for each try.
+
+`work` is the user's repository, with sessions `old` and `run`; `other` a clone without any; `server.git` what both
+know as origin; `home` the user's."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from commandline import HANG, Answer, Bytes, Place, checkpoint
+from interruptions import SHIM, unfinished
+
+#: A client's configuration as its owner has written it.
+SETTINGS = '{"theme":"dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}'
+
+
+class Ground:
+    """One such directory, `top`."""
+
+    def __init__(self, top: Path, like: Place) -> None:
+        self.top, self._like = top, like
+        self.place, self.other = self._place("work"), self._place("other")
+        self.server = self._place("server.git")
+
+    def _place(self, name: str) -> Place:
+        env = self._like.env | {"HOME": str(self.top / "home"), "TMPDIR": str(self.top / "tmp")}
+        return Place(self.top / name, env, self._like.zygote)
+
+    def copy(self, top: Path) -> Ground:
+        """The same elsewhere, to be changed."""
+        shutil.copytree(self.top, top, symlinks=True)
+        return Ground(top, self._like)
+
+    # -- what is there
+
+    def files(self, name: str) -> Bytes:
+        """All files of a directory, byte for byte."""
+        return Place(self.top / name, {}, self._like.zygote).bytes()
+
+    def commits(self, place: Place | None = None) -> set[str]:
+        """All events on record in a place; each can be read."""
+        found = (place or self.place).json("log", "--all")["events"]
+        assert all(event["kind"] != "unreadable" for event in found)
+        return {event["commit"] for event in found}
+
+    def left(self) -> list[str]:
+        """What is no part of anything: locks, copies, scratch directories, work trees, processes."""
+        found = [*unfinished(self.place), *unfinished(self.other), *_unfinished_in(self.server.path)]
+        trees = self.place.git("worktree", "list", "--porcelain").split("\n\n")[1:]
+        linked = self.place.path / ".git" / "worktrees"
+        attempts = self.place.path / ".git" / "gitckpt-attempts"
+        found += [*trees, *(str(path) for path in linked.glob("*"))]
+        found += [str(path) for path in attempts.glob("*") if path.suffix != ".output"]
+        return found + [str(path) for path in (self.top / "tmp").iterdir()]
+
+    # -- what happens there
+
+    def mend(self) -> list[str]:
+        """Carry out what doctor says of attempts that were left; what it says."""
+        if not (self.place.path / ".git" / "gitckpt-attempts").exists():
+            return []
+        checks = self.place.run("doctor", "--json").json["checks"]
+        told = [check["help"] for check in checks if check["check"] == "attempts"]
+        for command in told:
+            line = command.replace("gitckpt save", f"{shlex.quote(sys.executable)} -m gitckpt save")
+            subprocess.run(
+                ["sh", "-ec", line], cwd=self.place.path, env=self.place.env, check=True, capture_output=True
+            )
+        return told
+
+    def interrupted_at_call(self, place: Place, at: int, how: str, run: Any) -> tuple[Answer, int]:
+        """The answer of `run(env)` to which something happens at its n-th call of git, and how many there were."""
+        calls = self.top / "calls"
+        calls.mkdir()
+        answer = run(place.before_git(SHIM) | {"CALLS": str(calls), "AT": str(at), "HOW": how}, {})
+        count = len(list(calls.iterdir()))
+        shutil.rmtree(calls)
+        return answer, count
+
+    def interrupted_at_change(self, at: int, how: str, run: Any) -> tuple[Answer, int]:
+        """The same at its n-th change of files by its own hand."""
+        count = self.top / "count"
+        fault = {"at": at, "how": how, "below": str(self.top) + "/", "count": str(count)}
+        answer = run({}, {"fault": fault})
+        found = int(count.read_text() or 0)
+        count.unlink()
+        return answer, found
+
+
+def _unfinished_in(server: Path) -> list[str]:
+    """What a push that was cut off has left, after a moment in which the server may see that."""
+    deadline = time.monotonic() + HANG
+    while (found := _leftovers(server)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return found
+
+
+def _leftovers(server: Path) -> list[str]:
+    quarantines = [*server.glob("objects/incoming-*"), *server.glob("objects/tmp_objdir*")]
+    return [str(path) for path in (*quarantines, *server.rglob("*.lock"))]
+
+
+def build(ground: Ground) -> None:
+    """Make what stands there."""
+    place, top = ground.place, ground.top
+    (top / "tmp").mkdir()
+    (top / "home" / ".claude").mkdir(parents=True)
+    (top / "home" / ".gitconfig").write_text("[user]\n\tname = Ada\n\temail = ada@example.org\n")
+    (top / "home" / ".claude" / "settings.json").write_text(SETTINGS)
+    place.git("clone", "-q", "--bare", "--no-local", ".", str(top / "server.git"))
+    place.git("remote", "add", "origin", "../server.git")
+    place.git("clone", "-q", "--no-local", str(top / "server.git"), str(top / "other"))
+    ground.other.git("remote", "set-url", "origin", "../server.git")
+    ground.other.git("config", "gitckpt.durable", "false")
+    for number in (1, 2):
+        place.write("old.txt", f"old at C{number}\n")
+        place.ok("record", "--session", "old", stdin=checkpoint(str(number)))
+    for number in (1, 2, 3):
+        place.write("a.txt", f"a at C{number}\n")
+        place.write(f"new{number}.txt", f"new at C{number}\n")
+        place.ok("record", "--session", "run", stdin=checkpoint(str(number), f"step {number}"))
+    place.write("a.txt", "staged\n")
+    place.git("add", "a.txt")
+    place.write("a.txt", "by hand\n")
+    place.write("kept.log", "ignored\n")
+
+
+def transcript(ground: Ground) -> str:
+    """A payload of a client's hook, and beside it the session file that it names: a block was said."""
+    file = ground.top / "session.jsonl"
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": checkpoint("4")}]}}
+    file.write_text(json.dumps(said) + "\n")
+    payload = {"session_id": "s", "transcript_path": str(file), "cwd": str(ground.place.path)}
+    return json.dumps(payload)
