@@ -44,7 +44,7 @@ class Recorder:
     and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is
     answered with;
     without it history forks and files stay as they are. `agent` goes into the record of the session's start. `heard`
-    goes into every event: how far the client's own record has been read.
+    goes into every event but a start that others follow: how far the client's own record has been read.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Recorder:
     def open(self) -> Session:
         """Find or open the session now, so that the state before the agent is on record."""
         with self.tree.lock:
-            return self._place() or self.tree.anew(lambda: self._open(self._take()))
+            return self._place() or self.tree.anew(lambda: self._open(self._take(), self.heard))
 
     def record(
         self, block: Block, *, late: bool = False, target: Event | None = None, source: Source | None = None
@@ -199,8 +199,11 @@ class Recorder:
 
     def append(self, event: Event, snapshot: Snapshot, opened: str = "") -> Event:
         """Publish an event at the tip of its line. The caller holds the lock."""
+        return self._append(event, snapshot, self.heard, opened)
+
+    def _append(self, event: Event, snapshot: Snapshot, heard: str, opened: str = "") -> Event:
         assert self._session is not None
-        event.heard = self.heard
+        event.heard = heard
         lines = self._session.lines
         if event.kind == "checkpoint" and event.fields.get("facts"):
             self._note_evidence(event, snapshot)
@@ -285,7 +288,9 @@ class Recorder:
             self._session = self.tree.journal.session(id, lines)
         return self._session
 
-    def _open(self, snapshot: Snapshot) -> Session:
+    def _open(self, snapshot: Snapshot, heard: str = "") -> Session:
+        """Open a session on the way to its first event. What that event says was heard is on record with it alone: its
+        start may be all that comes to be."""
         id = self._name or new_session_id()
         self._session = Session(id, [], {})
         command = _in_short(self._agent or {})
@@ -294,7 +299,7 @@ class Recorder:
             document={"agent": dict(self._agent)} if self._agent else {},
         )  # fmt: skip
         try:
-            self.append(start, snapshot)
+            self._append(start, snapshot, heard)
         except GitFailed:
             self._session = None
             raise

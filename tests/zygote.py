@@ -48,7 +48,7 @@ CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.syml
 
 
 class Fault:
-    """Has this process die (`kill`) or find no room (`full`) at its change number `at` of what is `below` a directory.
+    """Has this process die (`dies`) or find `no room` at its change number `at` of what is `below` a directory.
 
     It counts in a file, `count`: how many changes there are, whoever lives to see the last."""
 
@@ -65,9 +65,9 @@ class Fault:
             return
         self._number += 1
         os.pwrite(self._count, b"%d" % self._number, 0)
-        if self._number == self._at and self._how == "kill":
+        if self._number == self._at and self._how == "dies":
             os.kill(os.getpid(), signal.SIGKILL)
-        if self._number == self._at and self._how == "full" and event not in ("os.remove", "os.rmdir"):
+        if self._number == self._at and self._how == "no room" and event not in ("os.remove", "os.rmdir"):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), os.fsdecode(arguments[0]))
 
 
