@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitckpt.agents.homes import placed
 from gitckpt.errors import Refused
+from gitckpt.repo.private import ASIDE, clear_abandoned, write_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -135,22 +135,29 @@ def _read(path: str) -> str | None:
 
 
 def _carry_out(edit: Edit, places: Places, *, remove: bool) -> str:
+    clear_abandoned(os.fsencode(os.path.realpath(edit.path)) + ASIDE)
     if edit.old == edit.new:
+        if remove:
+            _forget(edit, places)
         return f"{edit.path}: " + ("nothing of gitckpt's is in it" if remove else "it is so already")
     if remove:
         _put_back(edit, places)
         return f"{edit.path}: " + ("removed" if edit.new is None else "gitckpt's entries are out")
-    made = _make_directories(os.path.dirname(edit.path))
+    missing = _missing_directories(os.path.dirname(edit.path))
     assert edit.new is not None
-    _keep_before(edit, places, made, _digest(edit.new))
+    _keep_before(edit, places, missing, _digest(edit.new))
+    for directory in reversed(missing):
+        os.mkdir(directory)
     _write(edit.path, edit.new, executable=edit.executable)
     return f"{edit.path}: written"
 
 
-def _keep_before(edit: Edit, places: Places, made: list[str], after: str) -> None:
+def _keep_before(edit: Edit, places: Places, missing: list[str], after: str) -> None:
     """Keep what the file held without us. Where that cannot be told any more, our entries will be taken out instead."""
     kept = _kept(places, edit.path)
     if edit.old is None or "gitckpt" not in edit.old:
+        # one that was killed here may have made some of them
+        made = sorted({*missing, *(kept["made"] if kept and edit.old is None else ())}, key=len, reverse=True)
         _keep(places, {"path": edit.path, "before": edit.old, "after": after, "made": made})
     elif kept and kept["after"] == _digest(edit.old):
         _keep(places, kept | {"after": after})
@@ -159,13 +166,18 @@ def _keep_before(edit: Edit, places: Places, made: list[str], after: str) -> Non
 
 
 def _put_back(edit: Edit, places: Places) -> None:
-    kept = _kept(places, edit.path)
     if edit.new is None:
         os.unlink(edit.path)
-        _remove_directories(kept["made"] if kept else [])
     else:
         _write(edit.path, edit.new, executable=edit.executable)
-    if kept:
+    _forget(edit, places)
+
+
+def _forget(edit: Edit, places: Places) -> None:
+    """Nothing of ours is in the file any more: the directories that were made for it go, and what was kept of it."""
+    if kept := _kept(places, edit.path):
+        if edit.new is None:
+            _remove_directories(kept["made"])
         os.unlink(_record(places, edit.path))
 
 
@@ -173,25 +185,15 @@ def _write(path: str, content: str, *, executable: bool) -> None:
     """In one step, through links, with the permission bits that the file has."""
     path = os.path.realpath(path)
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755 if executable else 0o644
-    descriptor, written = tempfile.mkstemp(dir=os.path.dirname(path), prefix=".gitckpt-")
-    try:
-        with open(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.write(content)
-        os.chmod(written, mode)
-        os.replace(written, path)
-    except BaseException:
-        os.unlink(written)
-        raise
+    write_file(os.fsencode(path), content.encode(), mode=mode)
 
 
-def _make_directories(directory: str) -> list[str]:
-    """The directories that were not there, innermost first."""
+def _missing_directories(directory: str) -> list[str]:
+    """The directories that are not there, innermost first."""
     missing = []
     while directory and not os.path.isdir(directory):
         missing.append(directory)
         directory = os.path.dirname(directory)
-    for path in reversed(missing):
-        os.mkdir(path)
     return missing
 
 
@@ -224,6 +226,4 @@ def _kept(places: Places, path: str) -> dict[str, Any] | None:
 
 def _keep(places: Places, kept: dict[str, Any]) -> None:
     os.makedirs(places.kept, mode=0o700, exist_ok=True)
-    path = _record(places, kept["path"])
-    _write(path, json.dumps(kept), executable=False)
-    os.chmod(path, 0o600)
+    write_file(os.fsencode(_record(places, kept["path"])), json.dumps(kept).encode(), mode=0o600)

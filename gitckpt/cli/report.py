@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from tempfile import mkstemp
 
 from gitckpt import views
 from gitckpt.cli import render
@@ -14,7 +13,7 @@ from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
 from gitckpt.repo.claims import checked_claims
 from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.patches import patches
-from gitckpt.repo.private import clear, directory, is_plain_file
+from gitckpt.repo.private import clear, directory, is_plain_file, write_file
 from gitckpt.repo.reader import Reader
 from gitckpt.repo.results import Results
 from gitckpt.trajectory.events import is_readable
@@ -143,21 +142,9 @@ def _write(path: bytes, page: bytes) -> None:
             with open(target, "wb") as device:
                 device.write(page)
         else:
-            _put(target, page)
+            write_file(target, page, mode=_mode(target))
     except OSError as error:
         raise Unwritable(f"{os.fsdecode(path)!r} cannot be written: {error.strerror}", FREE_NAME) from error
-
-
-def _put(target: bytes, page: bytes) -> None:
-    descriptor, beside = mkstemp(prefix=b".gitckpt-", dir=os.path.dirname(target))
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(page)
-        os.chmod(beside, _mode(target))
-        os.replace(beside, target)
-    except BaseException:
-        os.unlink(beside)
-        raise
 
 
 def _mode(target: bytes) -> int:

@@ -4,14 +4,16 @@ A file is replaced whole: whoever is killed half way leaves the old one or the n
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
-import tempfile
 from typing import TYPE_CHECKING
 
 from gitckpt.errors import Refused, UsageError
 from gitckpt.loop.actions import Action, action_of
 from gitckpt.loop.arguments import EditArguments, ReadArguments, WriteArguments
+from gitckpt.repo.lock import WRITTEN
+from gitckpt.repo.private import write_file
 
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
@@ -105,26 +107,14 @@ class Files:
     def _replace(self, place: bytes, content: bytes) -> None:
         if os.path.lexists(place):
             self._refuse_unless_regular(place)
-        scratch = self._scratch(os.path.dirname(place))
-        try:
-            with os.fdopen(os.open(scratch, os.O_WRONLY | os.O_TRUNC | os.O_CLOEXEC), "wb") as file:
-                file.write(content)
-                os.fchmod(file.fileno(), _mode(place))
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(scratch, place)
-        except BaseException:
-            os.unlink(scratch)
-            raise
+        write_file(place, content, mode=_mode(place), aside=self._aside(place), durable=True)
 
-    def _scratch(self, directory: bytes) -> bytes:
-        """An empty file that can be moved into the directory: in our own place, where no snapshot sees it, unless that
-        is on another disk."""
+    def _aside(self, place: bytes) -> bytes:
+        """Where it is written: in our own place, where no snapshot sees it, unless that is on another disk."""
         os.makedirs(self._private, exist_ok=True)
-        same = os.stat(self._private).st_dev == os.stat(directory).st_dev
-        descriptor, path = tempfile.mkstemp(prefix=b"write-", dir=self._private if same else directory)
-        os.close(descriptor)
-        return path
+        if os.stat(self._private).st_dev != os.stat(os.path.dirname(place)).st_dev:
+            return b""
+        return os.path.join(self._private, WRITTEN + hashlib.sha256(place).hexdigest()[:16].encode())
 
 
 def _mode(place: bytes) -> int:

@@ -6,6 +6,7 @@ import os
 import subprocess
 
 from gitckpt.process.command import agent_environment, find_program, not_started
+from gitckpt.process.offspring import none_outliving
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,15 +20,17 @@ def run_in_foreground(argv: Sequence[str], cwd: str) -> int:
 
 def run_elsewhere(argv: Sequence[str], cwd: str, variables: Mapping[str, str], *, output: int | None = None) -> int:
     """The same in a directory that is not the person's own: no `GIT_*` variable may lead the command back to his
-    repository. `variables` are added; `output` is a descriptor for what it prints. Raises UsageError where there is no
-    such program."""
+    repository. `variables` are added; `output` is a descriptor for what it prints. Nothing that it has started outlives
+    us when we are told to end. Raises UsageError where there is no such program."""
     given = agent_environment(os.environ)
     environment = {name: value for name, value in given.items() if not name.startswith(("GIT_", "GITCKPT_"))}
     find_program(argv, environment, cwd)
-    try:
-        return subprocess.run(argv, cwd=cwd, env=environment | dict(variables), stdout=output, check=False).returncode
-    except OSError as error:
-        raise not_started(argv[0], error.errno or 0) from error
+    with none_outliving():
+        try:
+            running = subprocess.Popen(argv, cwd=cwd, env=environment | dict(variables), stdout=output)
+        except OSError as error:
+            raise not_started(argv[0], error.errno or 0) from error
+        return running.wait()
 
 
 def run_with_input(argv: Sequence[str], content: bytes, variables: Mapping[str, str]) -> bool:

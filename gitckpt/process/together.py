@@ -9,6 +9,8 @@ import subprocess
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
+from gitckpt.process.offspring import none_outliving
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
@@ -37,8 +39,14 @@ class Ended(NamedTuple):
 def run_together(commands: Sequence[Command], env: Mapping[str, str]) -> list[Ended]:
     """Run all at once, with nothing on standard input, until the last has ended.
 
-    When this is interrupted all of them are told to end, waited for, and killed if they do not; also when this process
-    is killed they are told. Raises OSError for a command that cannot be started, with none left running."""
+    When this is interrupted all of them are told to end, waited for, and killed if they do not, with all that they have
+    started; also when this process is killed they are told. Raises OSError for a command that cannot be started, with
+    none left running."""
+    with none_outliving():
+        return _run(commands, env)
+
+
+def _run(commands: Sequence[Command], env: Mapping[str, str]) -> list[Ended]:
     started: list[subprocess.Popen[bytes]] = []
     begun, ended = time.monotonic(), dict[int, Ended]()
     try:

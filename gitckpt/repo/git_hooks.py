@@ -9,7 +9,7 @@ import stat
 
 from gitckpt.errors import Refused
 from gitckpt.repo.gateway import split
-from gitckpt.repo.private import write_file
+from gitckpt.repo.private import ASIDE, clear_abandoned, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,8 +99,7 @@ def _install(path: bytes, name: str, program: str) -> str:
             )
         os.rename(path, path + KEPT)
         kept = f"; the one that was there runs first, as {name}{KEPT.decode()}"
-    write_file(path, script(name, program))
-    os.chmod(path, 0o755)
+    write_file(path, script(name, program), mode=0o755)
     return f"{os.fsdecode(path)}: runs gitckpt {HOOKS[name]}{kept}"
 
 
@@ -109,6 +108,7 @@ def remove(directory: bytes) -> list[str]:
     told = []
     for name in HOOKS:
         path = os.path.join(directory, name.encode())
+        clear_abandoned(path + ASIDE)
         if not is_ours(path):
             continue
         try:

@@ -4,8 +4,6 @@ that his rules ignore, keys and tokens."""
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitckpt.errors import Damaged
@@ -14,6 +12,7 @@ from gitckpt.repo.gateway import split
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.private import with_rules
 from gitckpt.repo.restore import ignored_by
+from gitckpt.repo.room import room
 from gitckpt.repo.trees import tree_of
 from gitckpt.trajectory.confidential import LONGEST, confidential_content, confidential_name
 
@@ -96,14 +95,11 @@ def _read_filters(output: bytes) -> dict[bytes, bytes]:
 
 def _filters_then(git: Git, attributes: Attributes, paths: Collection[bytes]) -> dict[bytes, bytes]:
     """The same by the attributes of a snapshot, which are put into an index of their own for that."""
-    scratch = os.fsencode(tempfile.mkdtemp(prefix="gitckpt-"))
-    try:
+    with room("leaks") as scratch:
         then = git.view(GIT_INDEX_FILE=os.path.join(scratch, b"index"))
         rows = b"".join(b"100644 %s\t%s\0" % (oid, path) for path, oid in sorted(attributes))
         then.run("update-index", "-z", "--index-info", data=rows)
         return _filters(then, paths, "--cached")
-    finally:
-        shutil.rmtree(scratch)
 
 
 # -- what his rules ignore

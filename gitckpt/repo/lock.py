@@ -10,7 +10,7 @@ import os
 import time
 
 from gitckpt.errors import Refused
-from gitckpt.repo.private import clear, is_plain_file
+from gitckpt.repo.private import ASIDE, clear, clear_abandoned, is_plain_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,7 +115,11 @@ class WorkTreeLock:
 #: What only a process at work has: a scratch directory, copies of the user's index, a shared index being written.
 PASSING = (b"rules", b"intended", b"written.", b"sharedindex_")
 
-#: Files of ours whose temporary copies and locks a killed process may leave, as `index.lock` or `scan.json.4711`.
+#: What a living process, though it does not hold the lock, may be writing: files on their way to their place.
+WRITTEN = b"write-"
+
+#: Files of ours of which a killed process may leave a lock, or a copy as older versions called it: `index.lock`,
+#: `scan.json.4711`.
 OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
 
 
@@ -156,6 +160,8 @@ def _tidy(directory: bytes) -> None:
     """
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
+        if name.endswith(ASIDE) or name.startswith(WRITTEN):
+            clear_abandoned(path)
         if not _is_left_over(name):
             continue
         if name.startswith(b"written."):

@@ -5,8 +5,10 @@ cache: what is missing, damaged or left by a killed git is made anew without a w
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
+import time
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo.gateway import Git
@@ -21,6 +23,9 @@ ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -eol -crlf\n"
 
 #: How the names begin of the files there that git reads, those of its locks and temporary copies too.
 FILES = (b"HEAD", b"config", b"index", b"sharedindex", b"staging", b"scratch", b"scan.json", b"packed-refs")
+
+#: How the names end of files while they are written.
+ASIDE = b".gitckpt-new"
 
 HEAD = b"ref: refs/heads/none\n"
 
@@ -189,13 +194,69 @@ def _holds(path: bytes, content: bytes) -> bool:
         return file.read(len(content) + 1) == content
 
 
-def write_file(path: bytes, content: bytes) -> None:
-    """Put a file in place whole or not at all."""
-    temporary = b"%s.%d" % (path, os.getpid())
-    clear(temporary)
-    with open(temporary, "wb") as file:
-        file.write(content)
-    os.replace(temporary, path)
+def write_file(
+    path: bytes, content: bytes, *, mode: int | None = None, aside: bytes = b"", durable: bool = False
+) -> None:
+    """Put a file in place whole or not at all, with these permission bits, else with those of any new file.
+
+    It is written `aside`, beside its place unless told otherwise, under a name that is always the same: what a killed
+    process has left there gives way. With `durable` it is on disk before it is in its place."""
+    aside = aside or path + ASIDE
+    descriptor = _own_file(aside, 0o666 if mode is None else 0o600)
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(content)
+        if mode is not None:
+            os.fchmod(descriptor, mode)
+        if durable:
+            os.fsync(descriptor)
+        os.replace(aside, path)
+    except BaseException:
+        clear(aside)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def _own_file(path: bytes, mode: int) -> int:
+    """A new file at the path, which nobody else writes as long as the descriptor is open."""
+    while True:
+        try:
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        except FileExistsError:
+            if not clear_abandoned(path):
+                time.sleep(0.002)
+            continue
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if _is_at(descriptor, path):
+            return descriptor
+        os.close(descriptor)
+
+
+def clear_abandoned(path: bytes) -> bool:
+    """Remove what stands there unless a living process writes it; whether nothing is there now."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        clear(path)
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_at(descriptor, path):
+            clear(path)
+    except BlockingIOError:
+        return False
+    finally:
+        os.close(descriptor)
+    return True
+
+
+def _is_at(descriptor: int, path: bytes) -> bool:
+    """Whether it is this file that stands at the path."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _link(path: bytes, target: bytes) -> None:

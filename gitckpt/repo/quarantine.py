@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.repo.private import clear, directory, write_file
+from gitckpt.repo.private import clear, directory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,4 +100,5 @@ def claim(repository: Repository, hash: bytes) -> None:
     """Note that a pack is ours, so that it may be folded into another."""
     directory(os.path.dirname(own_packs(repository)))
     directory(own_packs(repository))
-    write_file(os.path.join(own_packs(repository), b"pack-" + hash), b"")
+    with open(os.path.join(own_packs(repository), b"pack-" + hash), "wb"):
+        pass

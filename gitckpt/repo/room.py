@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 #: The name of a scratch directory: what it is for, and whose it is.
-NAME = re.compile(r"gitckpt-(?:scratch|promote|blame)-(\d+)-")
+NAME = re.compile(r"gitckpt-(?:scratch|promote|blame|leaks)-(\d+)-")
 
 #: Seconds after which one whose process is not to be seen is left over: it may be of another container, and at work.
 DAY = 86_400

@@ -7,6 +7,7 @@ know as origin; `home` the user's."""
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import shutil
 import subprocess
@@ -20,6 +21,9 @@ from interruptions import SHIM, unfinished
 
 #: A client's configuration as its owner has written it.
 SETTINGS = '{"theme":"dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}'
+
+#: Scratch directories by their names.
+ROOM = re.compile(r"gitckpt-[a-z]+-\d+-")
 
 
 class Ground:
@@ -59,7 +63,11 @@ class Ground:
         attempts = self.place.path / ".git" / "gitckpt-attempts"
         found += [*trees, *(str(path) for path in linked.glob("*"))]
         found += [str(path) for path in attempts.glob("*") if path.suffix != ".output"]
-        return found + [str(path) for path in (self.top / "tmp").iterdir()]
+        return found + [str(path) for path in (self.top / "tmp").iterdir() if not ROOM.match(path.name)]
+
+    def rooms(self) -> list[str]:
+        """Scratch directories; those that a killed process has left go a day later."""
+        return [path.name for path in (self.top / "tmp").iterdir() if ROOM.match(path.name)]
 
     # -- what happens there
 

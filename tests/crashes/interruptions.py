@@ -45,7 +45,7 @@ WAYS = ("before", "after", "during", "outlived", "locked", "killed", "done", "fu
 SURVIVED = ("killed", "done", "full")
 
 #: Names that only something unfinished has: locks, copies being written, a scratch directory.
-UNFINISHED = re.compile(r"\.lock$|\.\d+$|/rules$|/moving$|/sharedindex_|/index\.lock$")
+UNFINISHED = re.compile(r"\.lock$|\.\d+$|\.gitckpt-new$|/write-|/rules$|/moving$|/sharedindex_|/index\.lock$")
 
 
 class Picture(NamedTuple):

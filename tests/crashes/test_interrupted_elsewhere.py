@@ -35,7 +35,7 @@ def nothing(ground: Ground) -> None:
 class Elsewhere(NamedTuple):
     """A command: its words, what stands before it, its input, and where it leads (`end`: what is compared with an
     uninterrupted one). `at` is where it is given; `changes_files` if it also writes the work tree; `drops` the session
-    that goes; `silent` if its exit status tells nothing; `done_already` what it says when given again after it was done."""
+    that goes; `each` is done in every copy, where paths are on record; `silent` if its exit status tells nothing; `done_already` what it says when given again after it was done."""
 
     args: tuple[str, ...]
     end: Callable[[Ground], object]
@@ -45,6 +45,7 @@ class Elsewhere(NamedTuple):
     at: str = "work"
     changes_files: bool = False
     drops: str = ""
+    each: Callable[[Ground], None] = nothing
     silent: bool = False
     done_already: str = "\0"
 
@@ -205,7 +206,7 @@ COMMANDS = {
     ),
     "init agent": Elsewhere(("init", "--agent", "claude-code"), home_in_and_out, changes_files=True),
     "init agent remove": Elsewhere(
-        ("init", "--agent", "claude-code", "--remove"), home, configured, changes_files=True
+        ("init", "--agent", "claude-code", "--remove"), home, each=configured, changes_files=True
     ),
     "init hooks": Elsewhere(("init", "--hooks"), hooks, own_hook),
     "init hooks remove": Elsewhere(("init", "--remove"), hooks, hooked),
@@ -282,6 +283,8 @@ def _scene(template: Ground, command: Elsewhere, directory: Path) -> Scene:
     command.before(ground)
     place = where(ground, command)
     rehearsal, finished = ground.copy(directory / "rehearsal"), ground.copy(directory / "finished")
+    for each in (rehearsal, finished):
+        command.each(each)
     answer, calls = rehearsal.interrupted_at_call(
         where(rehearsal, command), 0, "", lambda env, more: give(rehearsal, command, env, more)
     )
@@ -303,6 +306,7 @@ def _scene(template: Ground, command: Elsewhere, directory: Path) -> Scene:
 def check(scene: Scene, here: Path, at: int, how: str) -> None:
     """Interrupt the command, and see that all is well."""
     command, ground = scene.command, scene.ground.copy(here / "ground")
+    command.each(ground)
     place = where(ground, command)
 
     def run(env: Mapping[str, str], more: Mapping[str, Any]) -> Answer:
@@ -312,6 +316,8 @@ def check(scene: Scene, here: Path, at: int, how: str) -> None:
         answer, _ = ground.interrupted_at_change(at, how, run)
     else:
         answer, _ = ground.interrupted_at_call(place, at, how, run)
+    if answer.status != -9:
+        assert ground.rooms() == [], ground.rooms()
     check_kept(scene, ground)
     check_told(scene, ground, answer, how)
     check_again(scene, ground)
