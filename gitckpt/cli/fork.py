@@ -75,7 +75,8 @@ def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = Fa
     restorer = Restorer(tree)
     with tree.lock:
         wish = Wish(chosen.newest, "files", title=f"pick of attempt {chosen.number}: {chosen.session}")
-        go_to(restorer, wish, dry_run=dry_run, json=json, yes=yes)
+        name = f"attempt {chosen.number}"
+        go_to(restorer, wish, dry_run=dry_run, json=json, yes=yes, name=name)
     tree.close()
     return 0
 

@@ -77,9 +77,10 @@ def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
         return last_green(tree, events, shell(tree.settings.verify), render.say, output=output).commit
 
 
-def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: bool) -> None:
-    """Plan what is wished for, show it, ask where somebody is there to be asked, do it, and tell. The caller holds the
-    lock of the work tree. Raises Refused where the answer is no."""
+def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: bool, name: str = "") -> None:
+    """Plan what is wished for, show it, ask where somebody is there to be asked, do it, and tell, by `name` where the
+    target is better known by that. The caller holds the lock of the work tree. Raises Refused where the answer is
+    no."""
     prepared = while_telling(lambda: restorer.prepare(wish))
     document = plan_document(prepared.plan)
     if dry_run:
@@ -94,7 +95,7 @@ def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: boo
         # whoever was asked took his time; what he has agreed to must be what is done
         prepared = _prepared_again(restorer, wish, document)
     outcome = restorer.apply(prepared)
-    _print_outcome(prepared, outcome, json=json, document=document)
+    _print_outcome(prepared, outcome, json=json, document=document, name=name)
 
 
 def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:
@@ -174,13 +175,13 @@ def _confirmed(document: PlanDocument) -> bool:
     return render.agrees("go on? [y/N] ")
 
 
-def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document: PlanDocument) -> None:
+def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document: PlanDocument, name: str = "") -> None:
     if json:
         done = {"schema": "gitckpt.rollback/1", "plan": document, "safety": outcome.event.commit, "verified": True}
         render.json({**done, "left": len(outcome.left), "notes": list(outcome.notes)})
         return
     target = prepared.wish.target
-    name = target.id or ("start" if target.kind == "start" else target.commit[:12])
+    name = name or target.id or ("start" if target.kind == "start" else target.commit[:12])
     paths = count(outcome.changed, "path")
     told = {
         "undo": "undone: as before the rollback",

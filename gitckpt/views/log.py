@@ -188,9 +188,9 @@ class _Listing:
         return {event.commit: event for event in self.session.events if event.commit not in drawn}
 
     def _verdicts(self) -> dict[str, str]:
-        from gitckpt.views.runs import verdict
+        from gitckpt.views.runs import beside
 
-        told = {event.commit: verdict(self.options.runs.get(event.commit, ())) for event in self.events}
+        told = {event.commit: beside(event, self.options.runs.get(event.commit, ())) for event in self.events}
         return {commit: text for commit, text in told.items() if text}
 
     def _name(self, event: Event) -> str:

@@ -12,12 +12,22 @@ if TYPE_CHECKING:
     from typing import Any
 
     from gitckpt.trajectory.bisection import Run
+    from gitckpt.trajectory.events import Event
+
+#: Kinds that a verdict stands beside.
+STATES = ("start", "checkpoint", "auto", "final")
 
 
 def verdict(runs: Sequence[Run]) -> str:
     """`passed`, or `failed` where any of them did; "" where none was run, or none could tell."""
     statuses = [status for _, status in runs if status != SKIP]
     return "" if not statuses else "failed" if any(statuses) else "passed"
+
+
+def beside(event: Event, runs: Sequence[Run]) -> str:
+    """The verdict beside an event in a list. "" for kinds that say what was done and not what was reached: `rollback
+    failed` would be read as something else."""
+    return verdict(runs) if event.kind in STATES else ""
 
 
 def result(status: int) -> str:

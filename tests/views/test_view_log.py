@@ -245,6 +245,7 @@ def test_what_came_of_commands_has_a_column_that_no_agent_writes_in(history: His
         edit.commit: [(("make", "test"), 2), (("true",), 0)],
         c1.commit: [(("sh", "-c", "make test"), 0), (("maybe",), 125)],
         history.events[0].commit: [(("maybe",), 125)],
+        history.events[4].commit: [(("make", "test"), 2)],  # `note failed` would be read as something else
     }
     assert (
         log(history, runs=runs)

@@ -9,7 +9,7 @@ from gitckpt.views.paths import missing_lines, path_text
 from gitckpt.views.report.files import file_rows
 from gitckpt.views.report.state import facts_of, marked, pairs, state_sections
 from gitckpt.views.row import what, words
-from gitckpt.views.runs import run_lines, verdict
+from gitckpt.views.runs import beside, run_lines, verdict
 from gitckpt.views.show import FIELD_ORDER, agent_lines, value_lines
 from gitckpt.views.text import count, escape
 
@@ -76,7 +76,7 @@ def _header(event: Event, contents: Contents) -> dict[str, Any]:
 def _verdict(event: Event, contents: Contents) -> str:
     drawn = contents.attempt_of.get(event.commit)
     own = verdict_of(drawn.row) if drawn and event is drawn.end else ""
-    return own or verdict(contents.runs.get(event.commit, ()))
+    return own or beside(event, contents.runs.get(event.commit, ()))
 
 
 def _target(event: Event, contents: Contents) -> dict[str, str] | None:
