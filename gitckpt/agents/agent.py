@@ -34,8 +34,9 @@ LAST_ONLY: Final = "it prints its last message only, so blocks before that one a
 
 
 def screen(remedy: str) -> Mode:
-    """A client that draws on a terminal."""
-    return Mode(loss="it draws on the screen, from which no block can be read: they are NOT recorded", remedy=remedy)
+    """A client that draws on a terminal: what stands there in lines is torn, drawn again and not its words."""
+    loss = "it draws on the screen, from which no block can be read: they are NOT recorded"
+    return Mode(loss=loss, remedy=remedy, streams=())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

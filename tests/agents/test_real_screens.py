@@ -114,6 +114,8 @@ def test_on_a_screen_each_block_is_recorded_once_with_the_files_of_its_moment(
         if not terminal.has_ended:
             terminal.type("C-c", "C-c", "C-d")
     assert terminal.has_ended, terminal.shown
+    log = client.place.path / ".git/gitckpt/hooks.log"
+    assert not log.exists(), log.read_text()
     assert client.states(STATES if name == "copilot" else None) == STATES, terminal.said
     assert [event["kind"] for event in client.events].count("end") == 1
     assert client.place.json("verify")["whole"]
