@@ -201,7 +201,8 @@ class ScanCache:
         return os.path.join(self._repository.private_dir, b"scan.json")
 
     def load(self) -> bool:
-        """Take up what another process kept; whether it was there and fits the index."""
+        """Take up what another process kept, and nothing of one's own; whether it was there and fits the index."""
+        self.drop()
         if not is_plain_file(self._path):
             return False
         try:

@@ -76,7 +76,7 @@ class Snapshotter:
         """Go on with what an earlier process left, as far as it is whole."""
         whole = index.is_whole(self.repository)
         if not (whole and self._cache.load()):
-            self._cache.drop()
+            self._cache.drop()  # also what was read of a damaged one
         if not whole:
             self._seed = self._seeded()
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from observation import files_on_disk
 from project import Project, checkpoint
 
 from gitckpt.recorder import Recorder
@@ -53,6 +54,25 @@ def test_two_recorders_that_take_turns_see_each_other(project: Project) -> None:
     events = [recorder.record(checkpoint(f"C{n}")) for n, recorder in enumerate([one, two, one, two, two, one], 1)]
     assert [event.parents[0] for event in events[1:]] == [event.commit for event in events[:-1]]
     assert [event.seq for event in events] == [2, 3, 4, 5, 6, 7]
+
+
+@pytest.mark.parametrize("between", ["a checkpoint", "a rollback and its undo"])
+def test_what_another_process_has_recorded_meanwhile_is_not_taken_for_the_tree_of_ones_own(
+    project: Project, between: str
+) -> None:
+    """The other one leaves an index that fits the disk: nothing differs, and still it is not what was recorded here."""
+    lasting = Recorder(project.tree(), name="lasting")
+    lasting.record(checkpoint("C1"))
+    project.write("README.md", "two\n")
+    project.write("new.md")
+    if between == "a checkpoint":
+        project.checkpoint("C2", session="other")
+    else:
+        project.roll_back("C1")
+        project.undo()
+    disk = files_on_disk(project.root)
+    assert disk["README.md"][1] == b"two\n"
+    assert project.held(lasting.record(checkpoint("C3")).commit) == disk
 
 
 def test_work_trees_do_not_see_each_others_sessions(project: Project, tmp_path: Path) -> None:
