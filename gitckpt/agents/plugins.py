@@ -66,6 +66,7 @@ export default function (pi) {
   pi.on("tool_result", async (call, ctx) =>
     void pass("PostToolUse", ctx, { tool_name: call.toolName, tool_use_id: call.toolCallId }))
   pi.on("agent_end", async (_, ctx) => void pass("Stop", ctx))
+  pi.on("session_shutdown", async (_, ctx) => void pass("SessionEnd", ctx))
 }
 """
 

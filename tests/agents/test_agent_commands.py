@@ -111,6 +111,12 @@ def test_what_is_lost_is_told_with_what_helps(command: str, loss: str, remedy: s
     assert loss in mode.loss and remedy in mode.remedy
 
 
+@pytest.mark.parametrize("command", ["claude", "codex", "gemini", "qwen", "opencode", "cline -i", "copilot", "pi"])
+def test_a_screen_is_not_read(command: str) -> None:
+    choice = channel_for(shlex.split(command))
+    assert (choice.stream("stdout"), choice.stream("stderr")) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("command", "capture"),
     [

@@ -15,6 +15,7 @@ import pytest
 from commandline import HANG, checkpoint
 
 from gitckpt.agents.agent import Agent
+from gitckpt.agents.cline import CLINE
 from gitckpt.agents.plugins import opencode_plugin, pi_extension, read_plugin_hook
 from gitckpt.agents.signals import Boundary, Opened, Said
 from gitckpt.agents.table import AGENTS
@@ -93,10 +94,16 @@ def test_a_settings_file_of_ours_is_named_in_the_environment(name: str) -> None:
     assert "system settings" in given.caution
 
 
+def test_cline_is_told_to_wait_for_the_tools() -> None:
+    [settings] = [file for file in installations(CLINE) if file.path.endswith("cline_mcp_settings.json")]
+    assert json.loads(settings.merge(None))["mcpServers"]["gitckpt"]["timeout"] >= 60  # its own is three seconds
+
+
 def test_opencode_gets_its_configuration_in_the_environment_and_a_plugin() -> None:
     given = injection("opencode")
     config = json.loads(given.environment["OPENCODE_CONFIG_CONTENT"])
     assert config["mcp"]["gitckpt"]["command"] == list(wiring().mcp)
+    assert config["mcp"]["gitckpt"]["timeout"] >= 60_000  # its own is five seconds
     assert [url.removeprefix("file://") for url in config["plugin"]] == list(given.files)
 
 
@@ -241,6 +248,7 @@ await on.tool_call({ toolName: "bash", toolCallId: "c", input: { path: "a.txt" }
 await on.tool_result({ toolName: "bash", toolCallId: "c" }, ctx)
 await said("last")
 await on.agent_end({}, ctx)
+await on.session_shutdown({}, ctx)
 """
 
 
@@ -253,7 +261,7 @@ def test_a_plugin_tells_what_was_said_before_each_tool(plugin: Any, run: str, tm
     (tmp_path / "run.mjs").write_text(run)
     done = subprocess.run(["node", "run.mjs"], cwd=tmp_path, capture_output=True, timeout=HANG)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    opened, before, after, turn = [read_plugin_hook(json.loads(line)) for line in log.read_text().splitlines()]
+    opened, before, after, turn, *closed = [read_plugin_hook(json.loads(line)) for line in log.read_text().splitlines()]
     assert {call.session for call in (opened, before, after, turn)} == {"s"} and before.cwd == "/repo"
     assert (opened.kind, opened.signals) == ("opened", (Opened("s", "", "/repo"),))
     assert before.signals == (
@@ -262,6 +270,7 @@ def test_a_plugin_tells_what_was_said_before_each_tool(plugin: Any, run: str, tm
     )  # fmt: skip
     assert after.signals == (Opened("s", "", "/repo"), Boundary("after", "bash", "c"))
     assert turn.signals == (Opened("s", "", "/repo"), Said("last", "m", True), Boundary("turn"))
+    assert [call.kind for call in closed] == (["closed"] if plugin is pi_extension else [])
 
 
 def test_words_that_are_no_words_are_left_out_of_a_plugins_call() -> None:

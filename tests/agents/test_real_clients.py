@@ -59,6 +59,10 @@ def test_under_wrap_each_block_is_recorded_once_with_the_files_of_its_moment(
     assert client.place.json("verify")["whole"]
 
 
+#: Clients that call no hook when a run that prints has ended.
+SILENT_ENDS = ("qwen", "opencode", "cline")
+
+
 @pytest.mark.parametrize("name", CLIENTS)
 def test_set_up_by_init_it_needs_no_wrap(begin: Begin, name: str) -> None:
     lags = name == "copilot"
@@ -66,6 +70,7 @@ def test_set_up_by_init_it_needs_no_wrap(begin: Begin, name: str) -> None:
     client.place.ok("init", "--agent", name)
     client.run("text")
     assert client.states(STATES if lags else None) == STATES
+    assert [event["kind"] for event in client.events].count("end") == (name not in SILENT_ENDS)
     log = client.place.path / ".git/gitckpt/hooks.log"
     assert not log.exists(), log.read_text()
     client.place.ok("init", "--agent", name, "--remove")
