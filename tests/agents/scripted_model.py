@@ -84,14 +84,22 @@ def _shell(tools: Sequence[Tool], command: str) -> tuple[Tool, Json]:
     return tool, required | {key: given}
 
 
+def _ours(tools: Sequence[Tool], name: str, arguments: Json) -> tuple[Tool, Json]:
+    """Our tool of this name, or what calls it for a client that offers those of servers by that alone."""
+    offered = [tool for tool in tools if "gitckpt" in tool.namespace + tool.name and tool.name.endswith(name)]
+    if offered:
+        return offered[0], arguments
+    caller = next(tool for tool in tools if tool.name == "tool_call")
+    return caller, {"name": f"mcp__gitckpt__{name}", "arguments": arguments}
+
+
 def _called(turn: Turn, number: int, tools: Sequence[Tool], request: str) -> Call | None:
     if turn.command:
         tool, arguments = _shell(tools, turn.command)
     elif turn.tool:
-        offered = [tool for tool in tools if "gitckpt" in tool.namespace + tool.name]
-        tool = next(tool for tool in offered if tool.name.endswith(turn.tool))
         plans = PLANNED.findall(request)
         arguments = {key: plans[-1] if value == PLAN and plans else value for key, value in turn.arguments.items()}
+        tool, arguments = _ours(tools, turn.tool, arguments)
     else:
         return None
     return Call(f"turn{number}", tool.name, arguments, tool.namespace)

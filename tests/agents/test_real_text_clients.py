@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import shlex
+from pathlib import Path
+
 import pytest
 from commandline import checkpoint
 from real_runs import Begin
 from scripted_model import Turn
 
 pytestmark = pytest.mark.clients
+
+RECIPES = Path(__file__).parents[2] / "docs" / "recipes.md"
 
 
 def _edit(old: str, new: str) -> str:
@@ -41,6 +46,8 @@ def test_under_wrap_each_block_is_recorded_once_with_the_files_of_its_moment(
     begin: Begin, name: str, turns: list[Turn], states: dict[str, tuple[str | None, bool]]
 ) -> None:
     client = begin(name, turns)
+    lines = [shlex.split(line) for line in RECIPES.read_text().splitlines() if line.startswith("gitckpt wrap")]
+    assert ["gitckpt", "wrap", "--", *client.command("text")] in lines
     said = client.wrapped("text")
     assert client.states(states) == states, said
     assert [event["kind"] for event in client.events].count("end") == 1
