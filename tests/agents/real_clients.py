@@ -42,9 +42,11 @@ def _write(path: Path, content: Mapping[str, Any] | str) -> None:
 
 
 def _claude(home: Path, work: Path, url: str) -> dict[str, str]:
-    trust = {"projects": {str(work): {"hasTrustDialogAccepted": True}}, "hasCompletedOnboarding": True}
+    trust = {"projects": {str(work): {"hasTrustDialogAccepted": True}}, "hasCompletedOnboarding": True, "theme": "dark"}
     _write(home / ".claude.json", trust | {"customApiKeyResponses": {"approved": [KEY[-20:]], "rejected": []}})
-    _write(home / ".claude/settings.json", {"enableAllProjectMcpServers": True})
+    _write(
+        home / ".claude/settings.json", {"enableAllProjectMcpServers": True, "skipDangerousModePermissionPrompt": True}
+    )
     quiet = {"CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1", "DISABLE_AUTOUPDATER": "1", "IS_SANDBOX": "1"}
     return quiet | {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": KEY, "ANTHROPIC_MODEL": "scripted"}
 
