@@ -10,17 +10,18 @@ def main() -> int:
     """Run the command line in `sys.argv`; the exit status. What answers at once imports next to nothing."""
     _open_standard_streams()
     arguments = sys.argv[1:]
-    if arguments in (["--version"], ["-V"]):
-        from gitckpt import __version__
-
-        sys.stdout.write(f"gitckpt {__version__}\n")
-        return 0
     from gitckpt.cli import edge
 
     return edge.run(lambda: _run(arguments), json="--json" in arguments)
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        from gitckpt import __version__
+        from gitckpt.cli import render
+
+        render.out([f"gitckpt {__version__}"])
+        return 0
     from gitckpt.cli.fast import run_fast
 
     # a shell that asks what may follow gives no arguments; they are in the environment

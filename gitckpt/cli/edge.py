@@ -10,9 +10,12 @@ from gitckpt.cli import render
 from gitckpt.errors import GitckptError, GitFailed
 
 #: No space, no quota, a read-only or failing disk, too many files open, no memory: the system says no, and nobody errs.
-REFUSED_BY_THE_SYSTEM = (
+NO_ROOM = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EFBIG,
 )  # fmt: skip
+
+#: No right to it, as where a container has left files of root's in the git directory.
+NO_RIGHT = (errno.EACCES, errno.EPERM)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        told = _no_room(error) if _is_refusal(error) else _fault(error)
+        told = _refusal(error) if _is_refusal(error) else _fault(error)
         _tell(told, json)
         return told.exit_status
 
@@ -53,13 +56,15 @@ def _tell(error: GitckptError, json: bool) -> None:
 
 
 def _is_refusal(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in REFUSED_BY_THE_SYSTEM
+    return isinstance(error, OSError) and error.errno in NO_ROOM + NO_RIGHT
 
 
-def _no_room(error: Exception) -> GitckptError:
+def _refusal(error: Exception) -> GitckptError:
     place = f" ({os.fsdecode(error.filename)})" if isinstance(error, OSError) and error.filename else ""
     reason = error.strerror if isinstance(error, OSError) else str(error)
-    return GitFailed(f"the system refused: {reason}{place}", "make room, and run the command again; nothing was lost")
+    lacks_right = isinstance(error, OSError) and error.errno in NO_RIGHT
+    remedy = "see who owns it and who may write there" if lacks_right else "make room"
+    return GitFailed(f"the system refused: {reason}{place}", f"{remedy}, and run the command again; nothing was lost")
 
 
 def _reader_gone() -> int:

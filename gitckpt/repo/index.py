@@ -104,10 +104,10 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
     for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
     key = stat_key(repository.index_path)
-    if not copy_index(repository.index_path, path):
-        raw.run("read-tree", "--empty")
-        return Seed()
     try:
+        if not copy_index(repository.index_path, path):
+            raw.run("read-tree", "--empty")
+            return Seed()
         if _checksum(path, repository.object_format) == "wrong":
             raise GitFailed("the checksum of the staging area is wrong")
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))

@@ -20,6 +20,8 @@ def stat_key(path: bytes) -> tuple[int, ...]:
 def copy_index(source: bytes, target: bytes) -> bool:
     """Copy an index with its modification time in nanoseconds; whether there was one.
 
+    Raises GitFailed where it cannot be read.
+
     Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a
     word."""
     temporary = b"%s.%d" % (target, os.getpid())
@@ -34,6 +36,9 @@ def copy_index(source: bytes, target: bytes) -> bool:
                 writer.write(piece)
     except FileNotFoundError:
         return False
+    except PermissionError as error:  # as a git of root's under a strict umask leaves it
+        hint = "see who owns it: git status fails at it too"
+        raise GitFailed(f"{os.fsdecode(source)!r} cannot be read: {error.strerror}", hint) from error
     os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
     _copy_shared_index(os.path.dirname(source), os.path.dirname(target))
     os.replace(temporary, target)

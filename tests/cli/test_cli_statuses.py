@@ -227,10 +227,17 @@ def test_141_the_reader_has_left(recorded: Place) -> None:
     assert (done.returncode, done.stderr) == (0, b"141\n")
 
 
-def test_a_full_disk_under_standard_output_is_no_fault_of_ours(recorded: Place) -> None:
-    done = shell(recorded, "$GITCKPT log >/dev/full")
-    assert done.returncode not in (0, 70, 120)
+@pytest.mark.parametrize("command", ["log", "--version"])
+def test_a_full_disk_under_standard_output_is_no_fault_of_ours(recorded: Place, command: str) -> None:
+    done = shell(recorded, f"$GITCKPT {command} >/dev/full")
+    assert (done.returncode, done.stderr.count(b"\n")) == (4, 1)
     assert b"No space left on device" in done.stderr and b"fault" not in done.stderr
+
+
+def test_what_one_has_no_right_to_is_no_fault_of_ours(recorded: Place) -> None:
+    recorded.write(".gitckpt.yaml", "max_file_size: 1M\n", 0)
+    answer = recorded.bound("status")
+    assert answer.status != 70 and "Permission denied" in answer.err
 
 
 def test_closed_standard_streams_are_like_dev_null(recorded: Place) -> None:

@@ -146,3 +146,28 @@ def test_permission_bits_that_are_somebody_elses_to_change_are_told_before_the_f
     os.chown(project.root / path, 1, 1)
     answer = unprivileged.run(SOMEBODY_ELSES, project.root)
     assert f"{path}: it is somebody else's, who alone can change its permission bits" in answer
+
+
+CLOSED_INDEX = """
+from pathlib import Path
+from project import Project
+project = Project(Path.cwd())
+index = project.root / ".git" / "index"
+staged = index.read_bytes()
+index.chmod(0)
+project.checkpoint("C1")
+project.write("README.md", "changed")
+missing = {path.decode(): why for path, why in project.snapshot().missing.items()}
+project.roll_back("C1")
+answer = [missing, project.read("README.md").decode()]
+index.chmod(0o644)
+assert index.read_bytes() == staged
+"""
+
+
+@pytest.mark.parametrize("recorded_before", [False, True])
+def test_a_staging_area_that_only_somebody_else_may_read(project: Project, recorded_before: bool) -> None:
+    if recorded_before:
+        project.snapshot()
+    missing = {".git/index": "the staging area cannot be read"}
+    assert unprivileged.run(CLOSED_INDEX, project.root) == [missing, "# Project\n"]
