@@ -13,6 +13,7 @@ from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.branch import tip_of
 from gitckpt.repo.closed import not_to_be_changed, not_to_be_opened
+from gitckpt.repo.gateway import INDEX_ANEW
 from gitckpt.repo.index import parents
 from gitckpt.repo.private import with_rules
 from gitckpt.repo.recorded import (
@@ -231,7 +232,7 @@ class Planner:
             if wish.wanted_head is not None:
                 raise Refused(
                     "the staging area cannot be read, and so could not be put back later",
-                    "git status says what is wrong with it; --scope files leaves it alone",
+                    f"{INDEX_ANEW}; --scope files leaves it alone",
                 )
             prepared.staging_note = "the staging area is untouched: it cannot be read"
             return

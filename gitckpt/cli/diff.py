@@ -6,7 +6,7 @@ import os
 
 from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
-from gitckpt.errors import UnknownId, UsageError
+from gitckpt.errors import Refused, UnknownId, UsageError
 from gitckpt.repo.given import from_here
 from gitckpt.repo.reader import Reader
 
@@ -26,6 +26,7 @@ def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
         with tree.lock:
             after = while_telling(tree.snapshotter.take).tree
         tree.close()
+    _refuse_unknown(reader, (before, after), paths)
     if json:
         return _print_json(reader, before, after, paths)
     if stat:
@@ -53,6 +54,19 @@ def _sides_and_paths(reader: Reader, names: list[str]) -> tuple[list[str], list[
                 raise
             return sides, list(from_here(reader.repository, names[position:]))
     return sides, []
+
+
+def _refuse_unknown(reader: Reader, trees: tuple[str, str], paths: list[bytes]) -> None:
+    """Raise Refused for a path that is nowhere: a mistyped one must not look like one that has not changed."""
+    from gitckpt.repo.trees import holds_path
+
+    for path in paths:
+        somewhere = not path or os.path.lexists(reader.repository.at(path))
+        if not somewhere and not any(holds_path(reader.git, tree, path) for tree in trees):
+            raise Refused(
+                f"neither side of this difference has {os.fsdecode(path)!a}",
+                "paths are meant from where you stand; without them, gitckpt diff --stat lists what differs",
+            )
 
 
 def _last(reader: Reader) -> str:

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 CHUNK = 65536
 
+A_FILE = "give the path of a file, or - for standard input"
+
 
 def record(file: str = "-", *, channel: str = "plain", session: str | None = None, on_retry: str | None = None) -> int:
     """Record every block of the input; 0 where each is on record, 1 where one was no block that can be recorded.
@@ -68,15 +70,13 @@ def _chunks(file: str) -> Iterator[bytes]:
     try:
         descriptor = 0 if file == "-" else os.open(file, os.O_RDONLY)
     except (OSError, ValueError, AttributeError) as error:
-        raise UsageError(
-            f"{file!r} cannot be read: {getattr(error, 'strerror', None) or error}",
-            "give the path of a file, or - for standard input",
-        ) from error
+        reason = getattr(error, "strerror", None) or error
+        raise UsageError(f"{file!r} cannot be read: {reason}", A_FILE) from error
     try:
         while chunk := os.read(descriptor, CHUNK):
             yield chunk
     except OSError as error:
-        raise UsageError(f"{file!r} cannot be read: {error.strerror}") from error
+        raise UsageError(f"{file!r} cannot be read: {error.strerror}", A_FILE) from error
     finally:
         if file != "-":
             os.close(descriptor)

@@ -41,6 +41,19 @@ PINNED = (
     "protocol.allow=never",
 )
 
+#: Commands that are about trees alone and yet load the whole staging area first, and fail where that is damaged.
+OF_TREES = (("diff-tree",),)
+
+#: In the git directory, where nothing has this name: git takes a staging area that is not there for an empty one.
+NO_INDEX = "gitckpt-no-index"
+
+#: What git says of a staging area that it cannot read, and what helps.
+DAMAGED_INDEX = ("index file smaller than expected", "index file corrupt")
+INDEX_ANEW = (
+    '(cd "$(git rev-parse --git-dir)" && mv index index.damaged) && git reset makes it anew from HEAD, '
+    "and changes no file"
+)
+
 #: Kept for discovery alone: they say where git may look for a repository, not which one to use.
 DISCOVERY_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 
@@ -159,7 +172,8 @@ class Call:
         self.status = _exit_status(self._pid)
         output, self.stderr = contents(self._stdout), contents(self._stderr)
         if self.status not in self._ok:
-            raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}")
+            hint = INDEX_ANEW if any(words in self.complaint for words in DAMAGED_INDEX) else ""
+            raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}", hint)
         return output
 
     def _has_ended(self, limit: float) -> bool:
@@ -269,7 +283,12 @@ class Git:
     ) -> Call:
         """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
         keep = self._kept() if self._kept else -1
-        return Call(self._argv(arguments), self.cwd, self._env, data, ok, keep, stdout)
+        return Call(self._argv(arguments), self.cwd, self._surroundings(arguments), data, ok, keep, stdout)
+
+    def _surroundings(self, arguments: Sequence[str | bytes]) -> dict[str, str]:
+        if arguments[:1] not in OF_TREES or "GIT_DIR" not in self._env:
+            return self._env
+        return self._env | {"GIT_INDEX_FILE": os.path.join(self._env["GIT_DIR"], NO_INDEX)}
 
     def _argv(self, arguments: Sequence[str | bytes]) -> list[str | bytes]:
         argv: list[str | bytes] = ["git", "-C", self.cwd]

@@ -218,6 +218,14 @@ def test_paths_are_seen_from_where_one_stands(recorded: Place) -> None:
     assert recorded.ok("diff", "C1", "C2", "b.txt", "--stat", cwd=src).out == ""
 
 
+def test_a_mistyped_path_does_not_look_like_one_that_has_not_changed(recorded: Place) -> None:
+    for command in (["C1", "C2", "none.txt"], ["C1", "a.txt", "none.txt", "--stat"], ["a.txt", "none.txt", "--json"]):
+        assert recorded.run("diff", *command).status == 3
+    assert recorded.run("diff", "C1", "C2", "none.txt", cwd=recorded.path / "src").err.startswith(
+        "gitckpt: neither side of this difference has 'src/none.txt'\ngitckpt:   → paths are meant from where you stand"
+    )
+
+
 def test_a_file_that_is_not_there_or_not_of_the_work_tree(recorded: Place) -> None:
     for path in ("none.txt", "src", ".git/config", ":(top)a.txt", "../elsewhere/a.txt", "/etc/passwd", ""):
         answer = recorded.run("show", "C1", "--path", path)

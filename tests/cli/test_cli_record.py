@@ -166,7 +166,10 @@ def test_recording_changes_nothing_of_the_users(recorded: Place) -> None:
         (["--channel", "telepathy"], "'telepathy' is no channel that gitckpt can read"),
         (["--on-retry", "maybe"], "'maybe' is none of fork, restore"),
         (["no-such-file"], "'no-such-file' cannot be read: No such file or directory\n"),
-        (["src"], "'src' cannot be read: Is a directory"),
+        (
+            ["src"],
+            "'src' cannot be read: Is a directory\ngitckpt:   → give the path of a file, or - for standard input\n",
+        ),
     ],
 )
 def test_what_cannot_be_read_is_a_usage_error(place: Place, options: list[str], said: str) -> None:

@@ -93,6 +93,18 @@ def test_4_what_git_says_is_passed_on(recorded: Place) -> None:
     assert "fatal: the disk is on fire" in answer.err and "Traceback" not in answer.err
 
 
+def test_a_damaged_staging_area_hides_no_history_and_can_be_made_anew(recorded: Place) -> None:
+    commands = (["log", "--stat"], ["show", "C2"], ["diff", "C1", "C2"], ["diff", "C1", "C2", "--stat"], ["sessions"])
+    before = [recorded.run(*command) for command in commands]
+    recorded.write(".git/index", "no index\n")
+    assert [recorded.run(*command) for command in commands] == before
+    answer = recorded.run("validate", "--staged")
+    assert (answer.status, answer.out) == (4, "")
+    help = answer.err.partition("→ ")[2].partition(" makes it anew")[0]
+    subprocess.run(help, shell=True, cwd=recorded.path, check=True)
+    assert recorded.run("validate", "--staged").status == 0
+
+
 def test_4_a_broken_configuration_of_git_is_named(recorded: Place) -> None:
     recorded.write(".git/config", "[core\n")
     answer = recorded.run("status")
