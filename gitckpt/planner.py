@@ -88,14 +88,16 @@ class Planner:
 
     def _plan(self, wish: Wish, snapshot: Snapshot) -> Prepared:
         target_tree = wish.tree(snapshot) if wish.tree else self._tree_of(wish.target)
-        found = [c for c in changes(self._raw, snapshot.tree, target_tree) if _selected(c.path, wish.paths)]
+        differing = [c for c in changes(self._raw, snapshot.tree, target_tree) if _selected(c.path, wish.paths)]
+        outside = self._outside(wish, snapshot, differing)
+        found = [change for change in differing if change.path not in outside]
         prepared = Prepared(wish, Plan(wish.target.ref, wish.scope, ()), snapshot, target_tree, found, {})
         blocked, _ = self._obstacles(prepared)
         situation = self._situation(prepared, blocked)
         prepared.plan = make_plan(wish.target.ref, wish.scope, found, situation, wish.by_hand)
         done = {step.path for step in prepared.plan.changing}
         prepared.changes = [change for change in found if change.path in done]
-        everything = not wish.paths and not wish.tree and len(prepared.changes) == len(found)
+        everything = not wish.paths and not wish.tree and len(prepared.changes) == len(differing)
         if not everything:
             prepared.wanted_tree = with_changes(self.repository, self._raw, snapshot.tree, prepared.changes)
         prepared.modes = self._wanted_modes(prepared, situation)
@@ -125,6 +127,19 @@ class Planner:
         if os.path.lexists(self.repository.at(path)) or path in recorded_empty(wish.target):
             return True
         return any(holds_path(self._raw, tree, path) for tree in (self._tree_of(wish.target), snapshot.tree))
+
+    def _outside(self, wish: Wish, snapshot: Snapshot, differing: Sequence[Change]) -> set[bytes]:
+        """What a sparse checkout keeps off the disk, and what nobody had worked on at the target: it is not brought,
+        unless it is asked for by name."""
+        staging, then = snapshot.staging, recorded_staging(wish.target)
+        if not self.tree.settings.sparse or staging is None or then is None:
+            return set()
+        skipped = set(staging.skipped).difference(wish.paths)
+        away = [c for c in differing if c.path in skipped and not os.path.lexists(self.repository.at(c.path))]
+        if all(change.status == "D" for change in away):
+            return {change.path for change in away}
+        worked_on = {change.path for change in changes(self._raw, then.tree, self._tree_of(wish.target))}
+        return {change.path for change in away if change.status == "D" or change.path not in worked_on}
 
     def _obstacles(self, prepared: Prepared) -> tuple[dict[bytes, str], set[bytes]]:
         limit = self.tree.settings.max_file_size

@@ -7,13 +7,13 @@ import stat
 import zlib
 
 from gitckpt.errors import GitFailed
-from gitckpt.repo.answers import reads
+from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Iterator
 
     from gitckpt.repo.cache import ScanCache
     from gitckpt.repo.gateway import Git
@@ -40,6 +40,7 @@ class Changes:
         self.removed: set[bytes] = set()
         self.added: dict[bytes, os.stat_result] = {}
         self._distrusted: set[bytes] = set()
+        self._held = False
         self._closed = cache.closed_directories()
 
     def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
@@ -59,7 +60,7 @@ class Changes:
     @property
     def any(self) -> bool:
         """Whether the index was changed."""
-        return bool(self.removed or self.added)
+        return bool(self.removed or self.added or self._held)
 
     def consider(self, paths: Iterable[bytes]) -> None:
         """Hold these paths, whatever the ignore rules say."""
@@ -123,22 +124,43 @@ class Changes:
         self.removed |= ignored - forced
         self._drop_from_added(ignored - forced)
         self._cache.unlisted = forced - ignored
-        if sparse:
-            self._keep_skipped(staging)
+        outside = set(staging.skipped) if sparse else set()
+        self.removed.update(path for path in self._flagged() - outside if not self._on_disk(path))
+        if outside:
+            self._hold_as_staged(staging.tree, outside)
         self.take_back_skipped()
 
     def _drop_from_added(self, paths: set[bytes]) -> None:
         for path in paths:
             self.added.pop(path, None)
 
-    def _keep_skipped(self, staging: Staging) -> None:
-        """Paths that a sparse checkout has just taken off the disk are not deleted: they stay as HEAD has them."""
-        gone = self.removed.intersection(staging.skipped)
-        if not gone:
+    def _hold_as_staged(self, tree: str, outside: set[bytes]) -> None:
+        """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
+        user's index, whose tree this is, says."""
+        rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and not self._on_disk(path)}
+        held = self.removed & outside | rows.keys()
+        if not held:
             return
-        self.removed -= gone
-        paths = b"\0".join(sorted(gone)) + b"\0"
+        self.removed -= held
+        self._held = bool(rows)
+        if rows:
+            self._raw.run("update-index", "-z", "--index-info", data=b"".join(rows.values()))
+        paths = b"\0".join(sorted(held)) + b"\0"
         self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
+
+    def _other_than_staged(self, tree: str) -> Iterator[tuple[bytes, bytes]]:
+        """Each path that the private index has otherwise than this tree, and the row that makes it the tree's."""
+        fields = split(self._raw.run("diff-index", "--cached", "-r", "-z", "--no-renames", "--full-index", tree))
+        for mode, _, oid, _, _, path in raw_changes(fields, "diff-index"):
+            if mode not in (b"000000", b"160000"):
+                yield path, b"%s %s 0\t%s\0" % (mode, oid, path)
+
+    def _flagged(self) -> set[bytes]:
+        """Entries of the private index that stand for nothing on disk."""
+        return {entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"}
+
+    def _on_disk(self, path: bytes) -> bool:
+        return os.path.lexists(self._repository.at(path))
 
     def take_back_unlisted(self) -> None:
         """Ignored paths that the user tracks and the index has not are content when they are on disk: no listing
@@ -153,8 +175,7 @@ class Changes:
 
     def take_back_skipped(self) -> None:
         """Paths outside a sparse checkout that are on disk all the same are content like any other."""
-        flagged = [entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"]
-        back = [path for path in flagged if os.path.lexists(self._repository.at(path))]
+        back = [path for path in self._flagged() if self._on_disk(path)]
         if back:
             self._raw.run("update-index", "-z", "--no-skip-worktree", "--stdin", data=b"\0".join(back) + b"\0")
             self.consider(back)

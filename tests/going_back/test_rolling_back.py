@@ -350,3 +350,21 @@ def test_a_file_that_comes_back_where_a_directory_had_an_empty_one_in_it(project
     (project.root / "a" / "x").chmod(0o700)
     project.roll_back("C1")
     assert project.disk() == before
+
+
+def test_outside_a_sparse_checkout_only_what_was_worked_on_is_brought_back(project: Project) -> None:
+    committed = project.read("README.md")
+    project.checkpoint("C1")
+    project.write("README.md", "work\n")
+    project.checkpoint("C2")
+    project.write("README.md", committed.decode())
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    project.git("update-index", "--cacheinfo", f"100644,{project.git('rev-parse', ':.gitignore')},README.md")
+    project.git("update-index", "--skip-worktree", "README.md")
+    project.roll_back("C1", "files")
+    assert not (project.root / "README.md").exists()
+    project.roll_back("C2", "files")
+    assert project.read("README.md") == b"work\n"
+    project.remove("README.md")
+    project.roll_back("C1", "files", paths=(b"README.md",))
+    assert project.read("README.md") == committed

@@ -182,6 +182,29 @@ def test_a_checkout_that_becomes_sparse_later_deletes_nothing(project: Project) 
     assert project.held(project.snapshot().tree) == everything | {"src/app.py": ("100644", b"changed\n")}
 
 
+def test_paths_outside_a_sparse_checkout_follow_head(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    project.snapshot()
+    new = project.git_bytes("hash-object", "-w", "--stdin", data=b"pulled\n").decode().strip()
+    project.git(
+        "update-index", "--add", "--cacheinfo", f"100644,{new},README.md", "--cacheinfo", f"100644,{new},docs/new"
+    )
+    project.git("update-index", "--skip-worktree", "README.md", "docs/new")
+    held = project.held(project.snapshot().tree)
+    assert held["README.md"] == held["docs/new"] == ("100644", b"pulled\n")
+    project.git("rm", "-q", "--cached", "--sparse", "docs/new")
+    assert "docs/new" not in project.held(project.snapshot().tree)
+
+
+def test_what_a_sparse_checkout_has_taken_off_the_disk_is_what_the_index_has(project: Project) -> None:
+    committed = project.read("README.md")
+    project.write("README.md", "edited, and recorded so\n")
+    project.snapshot()
+    project.write("README.md", committed.decode())
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    assert project.held(project.snapshot().tree)["README.md"] == ("100644", committed)
+
+
 @pytest.mark.parametrize("recorded_before", [False, True])
 def test_a_sparse_checkout_that_is_widened_is_looked_at_again(project: Project, recorded_before: bool) -> None:
     if recorded_before:
