@@ -13,9 +13,10 @@ from gitckpt.errors import GitckptError, Refused
 from gitckpt.process.command import agent_environment
 from gitckpt.process.together import Command, Ended, run_together
 from gitckpt.recorder import Recorder, agent_record
-from gitckpt.repo.attempts import Attempts, output_of, remove_attempt, sweep
+from gitckpt.repo.attempts import Attempts, left_attempts, mark_left, output_of, remove_attempt, sweep
 from gitckpt.repo.directories import SPECIAL
 from gitckpt.repo.journal import Journal
+from gitckpt.repo.live import is_attended
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.recorded import recorded_git
 from gitckpt.repo.repository import discover
@@ -74,7 +75,7 @@ class Forking:
                 "there was no commit yet at this checkpoint, and git makes no work tree without one", "git commit"
             )
         fork, attempts = new_session_id(), list[Attempt]()
-        sweep(self._repository, Journal(self._repository).lines())
+        clean(self._repository, self._say)
         with Attempts(self._repository, fork) as places:
             try:
                 for number in range(1, count + 1):
@@ -133,6 +134,7 @@ class Forking:
             elif not keep:
                 remove_attempt(self._repository, attempt.path)
         except GitckptError as error:
+            mark_left(self._repository, attempt.path)
             self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
         return None
 
@@ -142,6 +144,35 @@ class Forking:
             "seconds": round(attempt.seconds, 1),
         }  # fmt: skip
         return record if attempt.test is None else {**record, "test": attempt.test}
+
+
+def clean(repository: Repository, say: Callable[[str], None]) -> None:
+    """Put on record what is in the work trees that forks have left which died, and take those away. One that an agent
+    is still at work in stays, and one that cannot be put on record, or not whole."""
+    lines = Journal(repository).lines()
+    for path in left_attempts(repository):
+        try:
+            why = _put_away(repository, path, has_begun=os.path.basename(path).decode() in lines)
+        except GitckptError as error:
+            why = str(error)
+        if why:
+            say(f"an attempt that was left stays in {os.fsdecode(path)}: {why}")
+    sweep(repository, lines)
+
+
+def _put_away(repository: Repository, path: bytes, *, has_begun: bool) -> str:
+    """Why it stays, or ""."""
+    session = os.path.basename(path).decode()
+    if has_begun and os.path.isdir(path):
+        tree = WorkTree(discover(path))
+        if is_attended(tree.repository.private_dir, session):
+            return "it is being recorded"
+        lost = _of_worth(Recorder(tree, name=session).note("end", "end: its fork had died", {}))
+        tree.close()
+        if lost:
+            return f"not on record: {lost}"
+    remove_attempt(repository, path)
+    return ""
 
 
 def _of_worth(event: Event) -> str:

@@ -39,12 +39,18 @@ def fork(
     test: str = "",
     keep: bool = False,
     list: bool = False,
+    clean: bool = False,
     json: bool = False,
 ) -> int:
-    """Make attempts from a checkpoint and tell how they ended; with `list`, of all that are on record. The exit status
-    is 0 where any attempt has succeeded and passed its test, else 1."""
+    """Make attempts from a checkpoint and tell how they ended; with `list`, of all that are on record; with `clean`
+    those too, after what was left of forks that died is put on record. The exit status is 0 where any attempt has
+    succeeded and passed its test, else 1."""
     reader = Reader()
-    if list:
+    if clean:
+        from gitckpt.forking import clean as clear_away
+
+        clear_away(reader.repository, render.say)
+    if list or clean:
         sessions = reader.sessions(everywhere=True)
         _tell(reader, tried(sessions), sessions, json=json)
         return 0

@@ -39,6 +39,10 @@ def fork(
         bool, typer.Option("--keep", help="Leave the work trees; else they go, and stay on record.")
     ] = False,
     list: Annotated[bool, typer.Option("--list", help="The attempts on record; makes none.")] = False,
+    clean: Annotated[
+        bool,
+        typer.Option("--clean", help="Put on record what a fork that died has left, and clear it away; as each does."),
+    ] = False,
     json: Json = False,
 ) -> None:
     """Run a command some times side by side, each in a work tree of its own that is as the checkpoint was. Nothing of
@@ -46,7 +50,7 @@ def fork(
     from gitckpt.cli.fork import fork as forked
 
     work = lambda: forked(  # noqa: E731
-        id, command or [], count=count, task=task, test=test, keep=keep, list=list, json=json
+        id, command or [], count=count, task=task, test=test, keep=keep, list=list, clean=clean, json=json
     )
     end(work, json=json)
 

@@ -75,14 +75,12 @@ def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def attempts(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Work trees of attempts whose `gitckpt fork` was killed."""
+    """Work trees of attempts whose `gitckpt fork` was killed, or could not put them on record."""
     for path in left_attempts(repository):
         message = (
             f"an attempt was left in {os.fsdecode(path)}: what ran it is dead, and what it did may not be on record"
         )
-        yield Remark(
-            "mend", message, f"(cd {shown(path)} && gitckpt save) && git worktree remove --force {shown(path)}"
-        )
+        yield Remark("mend", message, "gitckpt fork --clean puts it on record, and takes the work tree away")
 
 
 @in_repository

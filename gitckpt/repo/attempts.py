@@ -1,6 +1,7 @@
 """Work trees for attempts: linked ones of git, in the git directory, where nothing of the user's looks for files.
 
-While a fork is at work it holds a lock beside them; what stands there without that was left by one that died."""
+While a fork is at work it holds a lock beside them; what stands there with a lock that nobody holds was left by one
+that died."""
 
 from __future__ import annotations
 
@@ -9,6 +10,9 @@ import os
 
 from gitckpt.repo.lock import lock_file
 from gitckpt.repo.private import clear
+
+#: How the name of a mark ends, beside a work tree that stays though it was not to.
+LEFT = b".left"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,22 +65,37 @@ def remove_attempt(repository: Repository, path: bytes) -> None:
     # `worktree prune` would take those of the user's along whose disk is not there at the moment
     repository.git.run("worktree", "remove", "--force", "--force", "--", path, ok=(0, 128))
     clear(path)
+    clear(_linked(repository, os.path.basename(path)))
 
 
 def left_attempts(repository: Repository) -> list[bytes]:
-    """The work trees of forks that have died; those that were meant to stay have no lock file, and are not among
-    them."""
+    """The work trees of forks that have died, also those that git was killed in making, and those that could not be put
+    on record; those that were meant to stay have neither lock nor mark, and are not among them."""
     place, names = place_of_attempts(repository), _names(repository)
     dead = _dead(place, names)
-    return [os.path.join(place, name) for name in names if name.rpartition(b"-")[0] in dead and _is_tree(place, name)]
+    known = {*names, *(name for fork in dead for name in _linked_of(repository, fork))}
+    unrecorded = {name.removesuffix(LEFT) for name in names if name.endswith(LEFT)}
+    left = {name for name in known if name.rpartition(b"-")[0] in dead and b"." not in name} | unrecorded
+    return [os.path.join(place, name) for name in sorted(left) if _is_there(repository, place, name)]
+
+
+def mark_left(repository: Repository, path: bytes) -> None:
+    """Let a work tree be found that stays though it was not to. Where that cannot be, it stays all the same."""
+    try:
+        with open(path + LEFT, "wb"):
+            pass
+    except OSError:
+        pass
 
 
 def sweep(repository: Repository, sessions: Collection[str]) -> None:
-    """Remove the locks of forks that have died and left no work tree, and the output of attempts that are none of these
+    """Remove the locks and marks of work trees that are gone, and the output of attempts that are none of these
     sessions any more."""
     place, names = place_of_attempts(repository), _names(repository)
-    needed = {os.path.basename(path).rpartition(b"-")[0] for path in left_attempts(repository)}
+    left = {os.path.basename(path) for path in left_attempts(repository)}
+    needed = {name.rpartition(b"-")[0] for name in left}
     gone = [fork + b".lock" for fork in _dead(place, names) - needed]
+    gone += [name for name in names if name.endswith(LEFT) and name.removesuffix(LEFT) not in left]
     gone += [
         name for name in names
         if name.endswith(b".output") and os.fsdecode(name.removesuffix(b".output")) not in sessions
@@ -97,8 +116,21 @@ def _dead(place: bytes, names: Iterable[bytes]) -> set[bytes]:
     return {name.removesuffix(b".lock") for name in names if name.endswith(b".lock") and _is_free(place, name)}
 
 
-def _is_tree(place: bytes, name: bytes) -> bool:
-    return os.path.lexists(os.path.join(place, name, b".git"))
+def _linked(repository: Repository, name: bytes) -> bytes:
+    """What git keeps of such a work tree."""
+    return os.path.join(repository.common_dir, b"worktrees", name)
+
+
+def _linked_of(repository: Repository, fork: bytes) -> list[bytes]:
+    try:
+        names = os.listdir(os.path.join(repository.common_dir, b"worktrees"))
+    except OSError:
+        return []
+    return [name for name in names if name.rpartition(b"-")[0] == fork]
+
+
+def _is_there(repository: Repository, place: bytes, name: bytes) -> bool:
+    return os.path.lexists(os.path.join(place, name)) or os.path.lexists(_linked(repository, name))
 
 
 def _is_free(place: bytes, name: bytes) -> bool:

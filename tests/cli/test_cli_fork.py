@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -238,10 +239,15 @@ def test_killed_no_agent_runs_on_and_doctor_names_what_is_left(recorded: Place, 
     assert all_dead(tmp_path / "pids")
     told = recorded.run("doctor", "--json").json["checks"]
     mending = [check["help"] for check in told if check["check"] == "attempts"]
-    assert len(mending) == 2
-    for command in mending:
-        line = command.replace("gitckpt save", f"{sys.executable} -m gitckpt save")
-        subprocess.run(["sh", "-ec", line], cwd=recorded.path, env=recorded.env, check=True, capture_output=True)
+    assert len(mending) == 2 and all(help.startswith("gitckpt fork --clean ") for help in mending)
+    kept = sorted(attempts_dir(recorded).glob("*-1"))[0]
+    recorded.git("init", "-q", str(kept / "nested"))
+    (kept / "nested" / "f").write_text("mine\n")
+    told = recorded.ok("fork", "--clean").err
+    assert f"stays in {kept}: not on record: nested: a repository of its own" in told
+    assert [name for name in left(recorded) if name.endswith("-2")] == []
+    shutil.rmtree(kept / "nested")
+    assert recorded.ok("fork", "--clean").err == "" and left(recorded) == []
     for session in {
         ref.split("/")[2] for ref in recorded.git("for-each-ref", "refs/gitckpt/*-[12]/").split() if "/" in ref
     }:
@@ -257,6 +263,20 @@ def test_the_task_is_given_to_each(recorded: Place) -> None:
     recorded.ok("fork", "C2", "-n", "2", "--task", "make it so", "--", "printf", "%s", "{prompt}")
     for row in recorded.json("fork", "--list")["attempts"]:
         assert "make it so" in (attempts_dir(recorded) / f"{row['session']}.output").read_text()
+
+
+def test_what_cannot_be_put_on_record_stays_and_doctor_names_it(recorded: Place) -> None:
+    """No room at the end of the attempt alone, when its agent has ended."""
+    script = 'if [ -e {top}/full ]; then echo "fatal: No space left on device" >&2; exit 128; fi'
+    env = recorded.before_git(script.replace("{top}", str(recorded.path.parent)))
+    agent = f"echo mine >mine.txt; touch {recorded.path.parent}/full"
+    told = recorded.run("fork", "C2", "-n", "1", "--", "sh", "-c", agent, env=env).err
+    (recorded.path.parent / "full").unlink()
+    assert "attempt 1 stays in " in told
+    assert [check["check"] for check in recorded.run("doctor", "--json").json["checks"]].count("attempts") == 1
+    recorded.ok("fork", "--clean")
+    assert left(recorded) == []
+    assert recorded.git("log", "--all", "--format=%H", "--", "mine.txt") != ""
 
 
 def test_what_git_cannot_make_leaves_nothing(recorded: Place) -> None:
