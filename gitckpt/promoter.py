@@ -7,6 +7,7 @@ import os
 from itertools import pairwise
 
 from gitckpt.errors import GitFailed, Refused, UsageError
+from gitckpt.repo.branch import while_noted
 from gitckpt.repo.cleaning import Cleaning
 from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.grafting import Conflicts, Grafting, is_whole
@@ -185,7 +186,9 @@ class Promoter:
         ref, tip = f"refs/heads/{branch}", promotion.tip
         git = self._user.view("core.logAllRefUpdates=true")
         reason = f"gitckpt promote: {promotion.commits[-1].step.after.ref}"
-        git.run("update-ref", "--no-deref", "-m", reason, ref, tip, self._repository.null_oid)
+        command = ("update-ref", "--no-deref", "-m", reason, ref, tip, self._repository.null_oid)
+        with self._tree.lock:
+            while_noted(self._repository, lambda: git.run(*command), ref)
         if not is_whole(self._user, tip, promotion.base, partial=self._tree.settings.partial_clone):
             git.run("update-ref", "--no-deref", "-d", ref, tip)
             raise GitFailed("a garbage collection has taken objects of the new commits", "run the command again")

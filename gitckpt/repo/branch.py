@@ -11,6 +11,7 @@ from gitckpt.repo.private import clear, is_plain_file, write_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from gitckpt.repo.gateway import Git
@@ -67,23 +68,30 @@ def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str
 
 
 def _move(repository: Repository, git: Git, *command: str, branch: str = "") -> None:
-    """Run a command that moves HEAD or a branch. A note says so meanwhile: should gitckpt and git be killed here, the
-    next gitckpt frees what git has locked."""
-    note = os.path.join(repository.private_dir, MOVING)
+    """Run a command that moves HEAD or a branch."""
+    while_noted(repository, lambda: git.run(*command), branch)
+
+
+def while_noted(repository: Repository, move: Callable[[], object], branch: str = "", note: bytes = b"") -> None:
+    """Move what git locks among the user's refs: HEAD, packed refs, or this branch, `refs/heads/…`.
+
+    A note says so meanwhile: should gitckpt and git be killed here, the next gitckpt that takes the lock on the work
+    tree, which is held here, frees what git has locked. Who does not hold it gives a `note` of its own."""
+    note = note or os.path.join(repository.private_dir, MOVING)
     try:
         write_file(note, os.fsencode(branch))
     except OSError:
         pass  # without room for it git's own message must do
     try:
-        git.run(*command)
+        move()
     finally:
         clear(note)
 
 
-def free_moved(repository: Repository) -> None:
-    """Take away the locks on HEAD and a branch that git left when it was killed together with the gitckpt that had
-    started it. One that is not of that moment is somebody else's."""
-    note = os.path.join(repository.private_dir, MOVING)
+def free_moved(repository: Repository, note: bytes = b"") -> None:
+    """Take away the locks that git left when it was killed together with the gitckpt that had started it. One that is
+    not of that moment is somebody else's."""
+    note = note or os.path.join(repository.private_dir, MOVING)
     if not is_plain_file(note):
         return
     with open(note, "rb") as file:

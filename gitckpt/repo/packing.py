@@ -12,6 +12,7 @@ import os
 import time
 
 from gitckpt.errors import GitFailed
+from gitckpt.repo.branch import free_moved, while_noted
 from gitckpt.repo.collection import is_collecting
 from gitckpt.repo.lock import lock_file
 from gitckpt.repo.private import clear, directory, write_file
@@ -85,9 +86,11 @@ class Packing:
     def _run(self) -> bool:
         if is_collecting(self._repository):
             return False
+        note = os.path.join(self._own, b"packing-refs")
+        free_moved(self._repository, note)
         self._tidy()
         if self._loose_refs() >= MANY_REFS:
-            pack_refs(self._repository)
+            while_noted(self._repository, lambda: pack_refs(self._repository), note=note)
         self._pack_objects()
         return True
 

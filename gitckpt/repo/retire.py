@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.repo.branch import while_noted
 from gitckpt.repo.packing import pack_refs
 from gitckpt.repo.repository import REFS
 from gitckpt.repo.worktrees import git_dirs
@@ -54,8 +55,10 @@ def _sizes(repository: Repository, oids: Sequence[bytes]) -> list[int]:
 
 
 def drop(repository: Repository, writer: Writer, refs: Sequence[Ref]) -> None:
-    """Delete refs that have these values, all of them or none. Raises GitFailed where one has moved.
+    """Delete refs that have these values, all of them or none. The caller holds the lock. Raises GitFailed where one
+    has moved.
 
     They are packed first: then they go with one file that is renamed, however the process ends."""
-    pack_refs(repository)
-    writer.publish([(name, repository.null_oid, oid) for name, oid in refs], "gitckpt: prune")
+    deleted = [(name, repository.null_oid, oid) for name, oid in refs]
+    while_noted(repository, lambda: pack_refs(repository))
+    while_noted(repository, lambda: writer.publish(deleted, "gitckpt: prune"))

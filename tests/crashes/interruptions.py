@@ -27,7 +27,10 @@ locked)
     case " $* " in
     *" update-index "* | *" read-tree "*) lock "${GIT_INDEX_FILE:-$GIT_DIR/index}";;
     *" symbolic-ref refs/worktree"*) lock "$GIT_DIR/refs/worktree/gitckpt/current";;
-    *" update-ref "*" --stdin "*) for ref in $(tr '\0' '\n' | sed -n 's/^update //p'); do lock "$GIT_DIR/$ref"; done;;
+    *" update-ref "*" --stdin "*)
+        for ref in $(tr '\0' '\n' | sed -n 's/^update //p; s/^delete .*/packed-refs/p'); do lock "$GIT_DIR/$ref"; done;;
+    *" update-ref "*) for ref; do case $ref in refs/*) lock "$GIT_DIR/$ref";; esac; done;;
+    *" pack-refs "*) lock "$(readlink -f "$GIT_DIR/packed-refs")";;
     esac
     kill -9 $PPID; exit 1;;
 killed) kill -9 $$;;

@@ -6,6 +6,7 @@ A command is a row of COMMANDS. What is in WAYS is done to it, at one call for e
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -17,15 +18,36 @@ from interruptions import SURVIVED, WAYS, Picture, events, interrupted, picture,
 
 
 class Writing(NamedTuple):
-    """A command that writes: its words, its input, and what comes before it. `goes_back` if it writes the work tree."""
+    """A command that writes: its words, its input, or what makes it in a place, and what comes before it. `goes_back`
+    if it writes the work tree."""
 
     args: tuple[str, ...]
-    stdin: str = ""
+    stdin: str | Callable[[Place], str] = ""
     before: tuple[tuple[str, ...], ...] = ()
     goes_back: bool = True
     begun: bool = False
 
+    def given(self, place: Place) -> str:
+        """Its input there."""
+        return self.stdin if isinstance(self.stdin, str) else self.stdin(place)
 
+
+def calling(name: str, **arguments: object) -> str:
+    """A conversation with `gitckpt mcp` in which one tool is called."""
+    client = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "c", "version": "0"}}
+    messages: list[dict[str, object]] = [
+        {"id": 1, "method": "initialize", "params": client}, {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": {"name": name, "arguments": arguments}},
+    ]  # fmt: skip
+    return "".join(json.dumps({"jsonrpc": "2.0", **message}) + "\n" for message in messages)
+
+
+def applying_the_plan(place: Place) -> str:
+    """The call that carries out a rollback, by the hash of its plan."""
+    return calling("rollback", to="C1", apply=place.json("rollback", "C1", "--dry-run")["hash"])
+
+
+STATE = {"goal": "g", "facts": [{"text": "t", "source": "a.txt:1"}], "done": ["one"], "todo": ["two"]}
 AGENT = f"cat <<'EOF'\n{checkpoint('4')}EOF\n"
 ALL = ("rollback", "C1", "--scope", "all", "--yes")
 
@@ -42,6 +64,9 @@ COMMANDS = {
     "rollback path": Writing(("rollback", "C1", "--path", "a.txt", "--path", "src")),
     "undo": Writing(("undo",), before=(ALL,)),
     "redo": Writing(("redo",), before=(ALL, ("undo",))),
+    "pick": Writing(("pick", "1", "--yes"), before=(("fork", "C1", "-n", "1", "--", "sh", "-c", "echo 1 >a.txt"),)),
+    "mcp checkpoint": Writing(("mcp",), calling("checkpoint", **STATE), goes_back=False),
+    "mcp rollback": Writing(("mcp",), applying_the_plan),
     "continue": Writing(("rollback", "--continue"), begun=True),
     "abort": Writing(("rollback", "--abort"), begun=True),
 }  # fmt: skip
@@ -110,9 +135,10 @@ def _scene(worked: Place, command: Writing, directory: Path) -> Scene:
     if command.begun:
         begin(place)
     rehearsal, finished = place.copy(directory / "rehearsal" / "work"), place.copy(directory / "finished" / "work")
-    answer, calls = interrupted(rehearsal, 0, "", *command.args, stdin=command.stdin)
+    answer, calls = interrupted(rehearsal, 0, "", *command.args, stdin=command.given(rehearsal))
     assert answer.status == 0, answer
-    finished.ok(*(("rollback", "--continue") if command.begun else command.args), stdin=command.stdin)
+    last = ("rollback", "--continue") if command.begun else command.args
+    finished.ok(*last, stdin=command.given(finished))
     return Scene(place, command, origin, picture(finished), picture(place), picture(rehearsal), calls)
 
 
@@ -127,7 +153,7 @@ def check(scene: Scene, here: Path, at: int, how: str, *, abort: bool) -> None:
     """Interrupt the command, and see that all is well."""
     place = scene.place.copy(here / "work")
     known = {event["commit"] for event in events(place)}
-    answer, _ = interrupted(place, at, how, *scene.command.args, stdin=scene.command.stdin)
+    answer, _ = interrupted(place, at, how, *scene.command.args, stdin=scene.command.given(place))
     found = events(place)
     assert known <= {event["commit"] for event in found}
     check_told(answer, how, found)
