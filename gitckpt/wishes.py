@@ -93,7 +93,7 @@ def _instead_of_undo(journal: Journal) -> str:
     last = max(found, key=lambda event: event.at)
     return (
         f"the last one on record, a {_named(last)}, is of an older gitckpt, which did not say where it was done: "
-        f"gitckpt rollback {last.ref} goes to what was before it"
+        f"gitckpt rollback {last.commit[:12]} goes to what was before it"
     )
 
 

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from commandline import Place
 from migration import PROJECT, STEPS
-from places import environment, template_place, zygote
+from places import environment, place, template_place, zygote
 from recorded_story import Story
 
-__all__ = ["environment", "template_place", "zygote"]
+__all__ = ["environment", "place", "template_place", "zygote"]
 
 
 @pytest.fixture(scope="session")
