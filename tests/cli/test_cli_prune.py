@@ -164,6 +164,23 @@ def test_undo_still_takes_back_what_it_would_have(three: Place) -> None:
     assert three.read("a.txt") == "before\n"
 
 
+def test_a_rollback_interrupted_in_a_work_tree_that_is_gone_keeps_nothing(three: Place) -> None:
+    three.git("worktree", "add", "-q", "--detach", "../gone")
+    gone = Place(three.path.parent / "gone", three.env, three.zygote)
+    gone.write("a.txt", "there\n")
+    gone.ok("save", "--session", "gone")
+    script = 'case " $* " in *" read-tree -m -u "*) "$GIT" "$@"; kill -9 $PPID; exit 1;; esac'
+    assert gone.run("rollback", "gone/start", env=gone.before_git(script)).status in (0, -9)
+    gone.write("a.txt", "later\n")
+    assert gone.run("rollback", "gone/C1", env=gone.before_git(script)).status == -9
+    gone.ok("record", "--session", "another", stdin=checkpoint("1"), cwd=three.path)
+    asked = ("prune", "--session", "gone", "--yes")
+    assert three.run(*asked).status == 3
+    three.git("worktree", "remove", "--force", "../gone")
+    assert [row["id"] for row in three.json(*asked)["dropped"]] == ["gone"]
+    assert three.json("verify")["whole"]
+
+
 def test_a_session_that_a_rollback_of_a_kept_one_went_to_stays(three: Place) -> None:
     three.ok("rollback", "run/C1")
     three.ok("record", "--session", "c", stdin=checkpoint("9"))
