@@ -69,6 +69,8 @@ class Promoter:
         answer = call.wait().decode().strip()
         if call.status == 0:
             return answer
+        if revision == "HEAD" and call.status == 128:
+            raise GitFailed(f"git does not say where HEAD is: {call.complaint}")
         if revision == "HEAD" and self._user.start("symbolic-ref", "-q", "HEAD", ok=(0, 1)).wait():
             return None
         raise UsageError(f"{revision!r} is no commit", "give a branch, a tag or a commit id")
@@ -89,7 +91,10 @@ class Promoter:
     def _is_name(self, name: str) -> bool:
         """As `git branch` has it: not HEAD, and nothing that stands for another name."""
         call = self._user.start("check-ref-format", "--branch", name, ok=(0, 1, 128))
-        return os.fsdecode(call.wait()).rstrip("\n") == name and call.status == 0
+        answer = os.fsdecode(call.wait()).rstrip("\n")
+        if call.status and "not a valid branch name" not in call.complaint:
+            raise GitFailed(f"git does not say whether {name!r} is a name for a branch: {call.complaint}")
+        return answer == name and call.status == 0
 
     def _in_the_way(self, name: str) -> str | None:
         """A branch of this name, or one that is a directory of it, or in it: git cannot hold both."""

@@ -22,6 +22,9 @@ SETTINGS = '{"theme":"dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command"
 #: Scratch directories by their names.
 ROOM = re.compile(r"gitckpt-[a-z]+-\d+-")
 
+#: What Python writes to see whether it can, and has not come to remove.
+TRIED = re.compile(r"[a-z0-9_]{8}$")
+
 
 class Ground:
     """One such directory, `top`."""
@@ -60,7 +63,9 @@ class Ground:
         attempts = self.place.path / ".git" / "gitckpt-attempts"
         found += [*trees, *(str(path) for path in linked.glob("*"))]
         found += [str(path) for path in attempts.glob("*") if path.suffix != ".output"]
-        return found + [str(path) for path in (self.top / "tmp").iterdir() if not ROOM.match(path.name)]
+        return found + [
+            str(path) for path in (self.top / "tmp").iterdir() if not (ROOM.match(path.name) or TRIED.match(path.name))
+        ]
 
     def rooms(self) -> list[str]:
         """Scratch directories; those that a killed process has left go a day later."""
