@@ -108,10 +108,10 @@ def remove(directory: bytes) -> list[str]:
     told = []
     for name in HOOKS:
         path = os.path.join(directory, name.encode())
-        clear_abandoned(path + ASIDE)
-        if not is_ours(path):
-            continue
         try:
+            clear_abandoned(path + ASIDE)
+            if not is_ours(path):
+                continue
             if os.path.lexists(path + KEPT):
                 os.replace(path + KEPT, path)
                 told.append(f"{os.fsdecode(path)}: as it was before")
