@@ -35,7 +35,7 @@ COMMANDS = (
 def on_a_terminal(words: list[str], where: str) -> str:
     """What a command prints on a terminal, colours and all."""
     ours, theirs = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "TZ": "UTC"}
+    environment = os.environ | {"COLUMNS": str(COLUMNS), "TERM": "xterm-256color", "TZ": "UTC", "GITCKPT_PAGER": "cat"}
     process = subprocess.Popen(words, cwd=where, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
     output = b""
