@@ -9,11 +9,11 @@ if TYPE_CHECKING:
     from gitckpt.repo.reader import Reader
 
 
-def sessions_elsewhere(reader: Reader, command: str = "log") -> tuple[str, str]:
-    """How many sessions there are of other work trees and remotes, and what lists them and shows one; two empty texts
-    where there are none. For a work tree that has no session of its own."""
+def sessions_elsewhere(reader: Reader, command: str = "log") -> list[str]:
+    """How many sessions there are of other work trees and remotes, what lists them, and what shows one, a line each;
+    nothing where there are none. For a work tree that has no session of its own."""
     ids = sorted(reader.journal.lines())
     if not ids:
-        return "", ""
+        return []
     there = f"there {'is' if len(ids) == 1 else 'are'} {count(len(ids), 'session')} of other work trees and remotes"
-    return there, f"gitckpt sessions --all lists them; gitckpt {command} --session {ids[-1]} shows the newest"
+    return [there, "gitckpt sessions --all lists them", f"gitckpt {command} --session {ids[-1]} shows the newest"]

@@ -47,7 +47,7 @@ def log(
         return _told_losses(reader, sessions, count)
     if not sessions:
         render.say("nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent")
-        for line in filter(None, sessions_elsewhere(reader)):
+        for line in sessions_elsewhere(reader):
             render.say(line)
         return 0
     lines: list[str] = []

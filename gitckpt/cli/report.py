@@ -75,9 +75,9 @@ def _sessions(reader: Reader, id: str | None, *, everything: bool) -> list[Sessi
         return [reader.session(id)]
     found = reader.sessions() if everything else list(filter(None, [reader.current_session()]))
     if not found:
-        there, hint = sessions_elsewhere(reader, "report")
+        there, *help = sessions_elsewhere(reader, "report") or ["", "gitckpt wrap -- CMD records an agent"]
         said = "; ".join(filter(None, ("nothing has been recorded in this work tree yet", there)))
-        raise UsageError(said, hint or "gitckpt wrap -- CMD records an agent")
+        raise UsageError(said, "; ".join(help))
     return found
 
 

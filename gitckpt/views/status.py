@@ -44,7 +44,7 @@ class Status:
         elsewhere: Sequence[str] = (),
     ) -> None:
         self.session, self.line, self.changes, self.missing = session, line, changes, missing
-        self.interrupted, self.elsewhere = interrupted, [line for line in elsewhere if line]
+        self.interrupted, self.elsewhere = interrupted, elsewhere
 
     @property
     def last(self) -> Event | None:

@@ -248,13 +248,15 @@ def test_work_trees_see_each_others_sessions_only_when_asked(recorded: Place) ->
     assert recorded.json("sessions", cwd=other)["sessions"] == []
     assert "gitckpt sessions --all lists 1 session of other work trees" in recorded.ok("sessions", cwd=other).err
     there = "there is 1 session of other work trees and remotes"
-    hint = "gitckpt sessions --all lists them; gitckpt {} --session run shows the newest"
-    assert f"{there}\ngitckpt: {hint.format('log')}\n" in recorded.ok("log", cwd=other).err
-    assert recorded.ok("status", cwd=other).out.splitlines()[1:] == [f"{'':13}{there}", f"{'':13}{hint.format('log')}"]
+    hint = ["gitckpt sessions --all lists them", "gitckpt log --session run shows the newest"]
+    assert "\ngitckpt: ".join([there, *hint]) in recorded.ok("log", cwd=other).err
+    assert [line.strip() for line in recorded.ok("status", cwd=other).out.splitlines()[1:]] == [there, *hint]
     answer = recorded.run("report", cwd=other)
     assert (answer.status, answer.err) == (
-        2, f"gitckpt: nothing has been recorded in this work tree yet; {there}\ngitckpt:   → {hint.format('report')}\n",
-    )  # fmt: skip
+        2,
+        f"gitckpt: nothing has been recorded in this work tree yet; {there}\n"
+        f"gitckpt:   → {hint[0]}; gitckpt report --session run shows the newest\n",
+    )
     assert "C3" in recorded.ok("log", "--session", "run", cwd=other).out
     assert [row["id"] for row in recorded.ok("sessions", "--all", "--json", cwd=other).json["sessions"]] == ["run"]
 
