@@ -74,7 +74,7 @@ def test_status_in_a_subdirectory_and_without_an_argument_is_the_same(worked: Pl
 def test_log_before_anything_is_recorded(place: Place) -> None:
     said = "gitckpt: nothing has been recorded in this work tree yet; `gitckpt wrap -- CMD` records an agent\n"
     assert place.ok("log") == (0, b"", said)
-    assert place.json("log") == {"schema": "gitckpt.log/1", "session": None, "events": []}
+    assert place.json("log") == {"schema": "gitckpt.log/1", "session": None, "events": [], "attempts": []}
 
 
 def test_log_lists_a_session_from_its_first_event(recorded: Place) -> None:
