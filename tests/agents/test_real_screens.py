@@ -62,7 +62,8 @@ class Terminal:
         # a shell of tmux's may make a PATH of its own
         environment = [f"{key}={value}" for key, value in client.place.env.items()]
         wrap = shlex.join(["env", *environment, str(GITCKPT), "wrap", "--", *command])
-        line = f"{wrap} 2>{self._room}/said; touch {self._room}/ended"
+        # an interrupt that comes when the client has gone is not the shell's
+        line = f"trap : INT; {wrap} 2>{self._room}/said; touch {self._room}/ended"
         self.tmux("new-session", "-d", "-x", "100", "-y", "40", "-c", str(client.place.path), line)
 
     @property
@@ -81,6 +82,17 @@ class Terminal:
         for key in keys:
             self.tmux("send-keys", key)
             time.sleep(1)
+
+    def quit(self) -> None:
+        """What ends a client is one of these, twice and quickly; it may take its time."""
+        end = time.monotonic() + LONG
+        while not self.has_ended:
+            assert time.monotonic() < end, self.shown
+            for key in ("C-c", "C-d"):
+                self.tmux("send-keys", key)
+                time.sleep(0.3)
+                self.tmux("send-keys", key)
+                time.sleep(2)
 
     def wait(self, ready: Callable[[], object]) -> None:
         end = time.monotonic() + LONG
@@ -110,10 +122,7 @@ def test_on_a_screen_each_block_is_recorded_once_with_the_files_of_its_moment(
     terminal.type(*screen.first, GO, "Enter")
     terminal.wait(lambda: LAST in terminal.shown)
     terminal.wait(lambda: "final" in client.states(STATES))
-    for _ in range(10):
-        if not terminal.has_ended:
-            terminal.type("C-c", "C-c", "C-d")
-    assert terminal.has_ended, terminal.shown
+    terminal.quit()
     log = client.place.path / ".git/gitckpt/hooks.log"
     assert not log.exists(), log.read_text()
     assert client.states(STATES if name == "copilot" else None) == STATES, terminal.said
