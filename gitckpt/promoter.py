@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
 
 
+#: What tells git who commits, where its configuration does not: the only variables of git's that count here.
+IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
+
+
 class Promoted:
     """One commit that was made, or is to be: its id, the step that it stands for, its message and the paths that it
     changes."""
@@ -59,7 +63,8 @@ class Promoter:
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree, self._repository = tree, tree.repository
-        self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8")
+        told = {name: os.environ[name] for name in IDENTITY if name in os.environ}
+        self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8", **told)
 
     def base(self, revision: str) -> str | None:
         """The commit that a name of the user's means; None for HEAD before the first commit. Raises UsageError."""

@@ -213,6 +213,15 @@ def test_who_is_nobody_is_told_how_to_be_somebody(recorded: Place) -> None:
     assert answer.status == 3 and "git config user.name" in answer.err, answer
 
 
+def test_who_is_known_by_the_environment_alone_commits(recorded: Place) -> None:
+    recorded.git("config", "user.useConfigOnly", "true")
+    env = {"HOME": str(recorded.path.parent), "GIT_CONFIG_GLOBAL": "/dev/null"}
+    env |= {"GIT_COMMITTER_NAME": "Bob", "GIT_COMMITTER_EMAIL": "bob@example.org", "GIT_AUTHOR_NAME": "nobody"}
+    answer = recorded.run("promote", "--branch", "mine", env=env)
+    assert answer.status == 0, answer
+    assert recorded.git("log", "-1", "--format=%an %cn <%ce>", "mine") == "Ada Bob <bob@example.org>"
+
+
 def test_hostile_words_are_a_message_and_nothing_more(place: Place) -> None:
     place.ok("save")
     place.write("b.txt", "b\n")
