@@ -236,15 +236,26 @@ class Restorer(Planner):
         return session.active_line if session.lines else MAIN
 
     def _write(self, prepared: Prepared) -> None:
-        umask = recorded_umask(prepared.wish.target) if prepared.wish.scope == "all" else disk.own_umask()
+        then = recorded_umask(prepared.wish.target)
+        exact = prepared.wish.scope == "all" or prepared.wish.operation not in ("rollback", "retry")
+        umask = then if exact else then | disk.own_umask()  # nothing that comes back is wider than it was
         with opened(self.repository, (s.path for s in prepared.plan.changing if s.action != "mode")):
             self._write_content(prepared, umask)
         self.tree.snapshotter.follow(prepared.changes)
-        if prepared.modes:
-            executable = {
-                path for path, (mode, _) in entries(self._raw, prepared.wanted_tree).items() if mode == b"100755"
-            }
-            disk.set_modes(self.repository, prepared.modes, executable, umask)
+        self._set_modes(prepared, then, umask)
+
+    def _set_modes(self, prepared: Prepared, then: int, umask: int) -> None:
+        """What was missing has the bits that it has under `umask`; what was there, those on record, `then` being the
+        umask of these, also where git has written it anew."""
+        modes, anew = dict(prepared.modes), {c.path for c in prepared.changes if c.status == "M"}
+        if umask != then:
+            modes = dict.fromkeys(anew) | modes
+        if not modes:
+            return
+        executable = {path for path, (mode, _) in entries(self._raw, prepared.wanted_tree).items() if mode == b"100755"}
+        new = {change.path for change in prepared.changes if change.status == "A"}
+        for mask, chosen in ((umask, modes.keys() & new), (then, modes.keys() - new)):
+            disk.set_modes(self.repository, {path: modes[path] for path in sorted(chosen)}, executable, mask)
 
     def _write_content(self, prepared: Prepared, umask: int) -> None:
         plan, repository = prepared.plan, self.repository

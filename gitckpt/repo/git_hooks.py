@@ -133,6 +133,11 @@ def _runs(path: bytes) -> bool:
 
 
 def _not_written(directory: bytes, error: OSError) -> Refused:
+    if os.path.lexists(directory) and not os.path.isdir(directory):
+        return Refused(
+            f"core.hooksPath is {os.fsdecode(directory)}, which is no directory: it switches hooks off",
+            "git config --show-origin core.hooksPath tells who set it",
+        )
     return Refused(
         f"cannot write the hooks in {os.fsdecode(directory)}: {error.strerror}", "make that directory writable"
     )

@@ -156,6 +156,13 @@ def test_a_directory_that_cannot_be_written(place: Place) -> None:
     where.chmod(0o700)
 
 
+def test_hooks_that_are_switched_off(place: Place) -> None:
+    place.git("config", "core.hooksPath", "/dev/null")
+    answer = place.run("init", "--hooks")
+    assert answer.status == 3
+    assert "core.hooksPath is /dev/null, which is no directory: it switches hooks off" in answer.err
+
+
 def test_usage(place: Place) -> None:
     assert place.run("init").status == 2
     assert place.run("hook", "nope").status == 2

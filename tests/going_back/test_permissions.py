@@ -171,3 +171,28 @@ def test_a_staging_area_that_only_somebody_else_may_read(project: Project, recor
         project.snapshot()
     missing = {".git/index": "the staging area cannot be read"}
     assert unprivileged.run(CLOSED_INDEX, project.root) == [missing, "# Project\n"]
+
+
+@pytest.mark.parametrize("umask", [0o077, 0])
+def test_bits_are_those_on_record_whatever_the_umask(project: Project, umask: int) -> None:
+    project.checkpoint("C1")
+    before = project.disk()
+    project.write("src/app.py", "changed")
+    project.write("tests/check.sh", "changed")
+    project.write("private", "new", 0o600)
+    (project.root / "README.md").chmod(0o666)
+    changed = project.disk()
+    own = os.umask(umask)
+    try:
+        project.roll_back("C1")
+        assert project.disk() == before
+        project.undo()
+        assert project.disk() == changed
+        project.remove("private")
+        project.roll_back("C1")
+        project.undo()
+        project.remove("src/app.py")
+        project.roll_back("C1")
+    finally:
+        os.umask(own)
+    assert (project.root / "src/app.py").stat().st_mode & 0o777 == 0o644 & ~umask
