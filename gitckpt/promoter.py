@@ -64,7 +64,7 @@ class Promoter:
     def __init__(self, tree: WorkTree) -> None:
         self._tree, self._repository = tree, tree.repository
         told = {name: os.environ[name] for name in IDENTITY if name in os.environ}
-        self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8", **told)
+        self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8", cwd=None, **told)
 
     def base(self, revision: str) -> str | None:
         """The commit that a name of the user's means; None for HEAD before the first commit. Raises UsageError."""

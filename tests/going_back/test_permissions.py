@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 
 import pytest
 import unprivileged
@@ -57,6 +58,38 @@ project.remove("tools")
 )
 def test_directories_that_their_owner_has_closed_to_writing(project: Project, before: str, change: str) -> None:
     unprivileged.run(THERE_AND_BACK.format(before=before, change=change), project.root)
+
+
+KILLED = '''
+import os
+from pathlib import Path
+from project import Project
+project = Project(Path.cwd())
+project.write("tools/a", "1")
+(project.root / "tools").chmod(0o555)
+project.checkpoint("C1")
+project.write("tools/a", "2")
+git = Path.cwd().parent / "shim" / "git"
+git.parent.mkdir()
+git.write_text("""#!/bin/sh
+case " $* " in *" read-tree -m -u "*) kill -9 $PPID; exit 1;; esac
+exec {real} "$@"
+""")
+git.chmod(0o755)
+if not (child := os.fork()):
+    os.environ["PATH"] = f"{{git.parent}}:" + os.environ["PATH"]
+    project.roll_back("C1", paths=(b"tools/a",))
+assert os.waitpid(child, 0)[1] == 9
+left = (project.root / "tools").stat().st_mode & 0o777
+project.{end}()
+answer = [left, (project.root / "tools").stat().st_mode & 0o777, (project.root / "tools/a").read_text()]
+'''
+
+
+@pytest.mark.parametrize(("end", "content"), [("go_on", "1"), ("abort", "2")])
+def test_a_directory_that_a_killed_rollback_has_left_open_is_closed(project: Project, end: str, content: str) -> None:
+    code = KILLED.format(real=shutil.which("git"), end=end)
+    assert unprivileged.run(code, project.root) == [0o755, 0o555, content]
 
 
 UNREADABLE = """
