@@ -53,7 +53,8 @@ def overhear(agent: Agent, call: Hooked, path: str, place: str) -> Overheard:
     signals = (*reading.signals, *call.signals)
     lags = agent.session is not None and agent.session.lags
     told = [_timed(t, signals, at, call, lags) for at, signal in enumerate(signals) for t in spoken.hear(signal)]
-    lost = tuple(signal.reason for signal in reading.signals if isinstance(signal, Lost))
+    is_to_come = lags and not place and call.kind in ("before", "after") and not os.path.lexists(path)
+    lost = () if is_to_come else tuple(signal.reason for signal in reading.signals if isinstance(signal, Lost))
     return Overheard(tuple(told), reading.place, missed, lost)
 
 

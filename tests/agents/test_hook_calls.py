@@ -70,6 +70,16 @@ def test_a_client_that_writes_its_words_behind_its_hooks_loses_none_and_they_are
     client.hook("closed")
     assert blocks(client) == NINE
     assert all(client.is_late(event) for event in client.log if event["id"] in NINE)
+    assert client.faults == []
+
+
+def test_a_client_that_has_written_nothing_when_its_turn_ends_is_told_of(place: Place) -> None:
+    client = Client("copilot", place)
+    client.hook("before")
+    client.hook("after")
+    assert client.faults == []
+    client.hook("turn")
+    assert len(client.faults) == 1 and "could not be read: the session file" in client.faults[0]
 
 
 def test_the_words_of_a_client_that_lags_are_waited_for(claude: Client) -> None:
