@@ -88,6 +88,8 @@ class Heads:
             return ()
         name = content.removeprefix(b"ref: ").rstrip(b"\n")
         files = (name, b"packed-refs") if content.startswith(b"ref: ") else ()
+        if files and (_read(self._repository.common_dir, os.fsdecode(name)) or b"").startswith(b"ref: "):
+            return ()  # another name of a branch: it is that one's file that changes
         stamps = [stat_key(os.path.join(self._repository.common_dir, file)) for file in files]
         young = any(stamp and time.time_ns() - stamp[0] < RACY for stamp in stamps)
         return () if young else (content, *stamps)
@@ -131,7 +133,7 @@ def _operation(git_dir: bytes) -> tuple[str | None, str | None]:
 
 def _read(git_dir: bytes, name: str) -> bytes | None:
     try:
-        with open(os.path.join(git_dir, name.encode()), "rb") as file:
+        with open(os.path.join(git_dir, os.fsencode(name)), "rb") as file:
             return file.read(1 << 20)
     except OSError:
         return None

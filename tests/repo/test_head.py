@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -151,3 +152,15 @@ def test_one_that_is_kept_sees_every_move(project: Project) -> None:
         project.git(*move)
         assert seen(heads) == truth(project), move
         assert seen(heads) == truth(project), move
+
+
+def test_a_branch_that_is_another_name_of_one_moves_with_it(project: Project) -> None:
+    project.git("symbolic-ref", "refs/heads/alias", "refs/heads/main")
+    project.git("symbolic-ref", "HEAD", "refs/heads/alias")
+    old = os.path.join(project.root, ".git/refs/heads/alias")
+    os.utime(old, (10**9, 10**9))  # not so young that git is asked in any case
+    os.utime(os.path.join(project.root, ".git/refs/heads/main"), (10**9, 10**9))
+    heads = Heads(project.repository())
+    before = seen(heads)
+    project.commit("one more")
+    assert seen(heads)[:2] == truth(project)[:2] != before[:2]
