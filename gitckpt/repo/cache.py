@@ -37,7 +37,7 @@ SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
 #: Raised when the form of the file changes.
-VERSION = 5
+VERSION = 6
 
 
 class ScanCache:

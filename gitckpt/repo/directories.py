@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: Nanoseconds within which a directory may change twice and keep its time.
+#: Nanoseconds within which a directory may change twice and keep its time; also where times are whole seconds.
 TICK = 20_000_000
+COARSE_TICK = 2_000_000_000
 
 #: New directories that are looked into before git is asked which of them are ignored: a call for each level of a deep
 #: tree is dear, and so is looking into all of an ignored one.
@@ -35,38 +36,46 @@ READ_BY_GIT = (b".gitignore", b".gitattributes")
 
 
 class Directory:
-    """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again; `mode` its
-    permission bits, -1 where there is no directory."""
+    """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again, and `inode` which
+    one it is: one made at the same moment may have taken its name. `mode` are its permission bits, -1 where there is no
+    directory; `dot_git` says that something of this name is in it, which may become a repository, or be one no more."""
 
-    __slots__ = ("boundary", "children", "empty", "mode", "rules", "special", "stamp", "unreadable")
+    __slots__ = ("boundary", "children", "dot_git", "empty", "inode", "mode", "rules", "special", "stamp", "unreadable")
 
     def __init__(self) -> None:
-        self.stamp, self.mode = 0, -1
+        self.stamp, self.inode, self.mode = 0, 0, -1
         self.children: list[bytes] = []
         self.special: dict[bytes, str] = {}
-        self.empty = self.boundary = self.unreadable = self.rules = False
+        self.empty = self.boundary = self.unreadable = self.rules = self.dot_git = False
 
     def as_list(self) -> list[object]:
         """Plain data for the cache."""
         special = {os.fsdecode(name): kind for name, kind in self.special.items()}
-        flags = self.empty | self.boundary << 1 | self.unreadable << 2 | self.rules << 3
-        return [self.stamp, self.mode, flags, [os.fsdecode(child) for child in self.children], special]
+        flags = self.empty | self.boundary << 1 | self.unreadable << 2 | self.rules << 3 | self.dot_git << 4
+        return [self.stamp, self.inode, self.mode, flags, [os.fsdecode(child) for child in self.children], special]
 
     @classmethod
     def from_list(cls, row: list[object]) -> Directory:
         """The directory that `as_list` described. Raises ValueError or TypeError on anything else."""
         directory = cls()
-        stamp, mode, flags, children, special = row
-        if not (isinstance(stamp, int) and isinstance(mode, int) and isinstance(flags, int)):
+        stamp, inode, mode, flags, children, special = row
+        if not (isinstance(stamp, int) and isinstance(inode, int) and isinstance(mode, int) and isinstance(flags, int)):
             raise TypeError(row)
         if not (isinstance(children, list) and isinstance(special, dict)):
             raise TypeError(row)
-        directory.stamp, directory.mode = stamp, mode
+        directory.stamp, directory.inode, directory.mode = stamp, inode, mode
         directory.children = [os.fsencode(child) for child in children]
         directory.special = {os.fsencode(name): str(kind) for name, kind in special.items()}
         directory.empty, directory.boundary = bool(flags & 1), bool(flags & 2)
         directory.unreadable, directory.rules = bool(flags & 4), bool(flags & 8)
+        directory.dot_git = bool(flags & 16)
         return directory
+
+    def is_as_seen(self, full: bytes, status: os.stat_result) -> bool:
+        """Whether the directory at `full` has the entries that were seen."""
+        if (self.stamp, self.inode) != (_stamp_of(status), status.st_ino):
+            return False
+        return not self.dot_git or self.boundary == is_repository(full)
 
 
 class Directories:
@@ -147,7 +156,7 @@ class Directories:
             status = os.lstat(full)
         except OSError as error:
             return _closed(readable=isinstance(error, FileNotFoundError))
-        if before and before.stamp == _stamp_of(status):
+        if before and before.is_as_seen(full, status):
             return before  # its permissions are the same too: they are part of what the stamp tells
         directory = Directory()
         if not stat.S_ISDIR(status.st_mode):
@@ -163,8 +172,8 @@ class Directories:
         except OSError:
             directory.unreadable = True
             return directory
-        if time.time_ns() - _stamp_of(status) > TICK:
-            directory.stamp = _stamp_of(status)
+        if is_settled(_stamp_of(status), time.time_ns()):
+            directory.stamp, directory.inode = _stamp_of(status), status.st_ino
         return directory
 
     def _is_open(self, full: bytes, status: os.stat_result) -> bool:
@@ -181,8 +190,8 @@ class Directories:
                 directory.empty = False
                 name = entry.name
                 if len(name) == 4 and name.lower() == b".git":  # in other letters it is not git's, and still not for us
-                    own = name == b".git" and not at_root
-                    directory.boundary = directory.boundary or (own and is_repository(full))
+                    if name == b".git" and not at_root:
+                        directory.dot_git, directory.boundary = True, is_repository(full)
                 elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
                     directory.rules = directory.rules or name == b".gitignore"
                 elif entry.is_dir(follow_symlinks=False):
@@ -237,6 +246,12 @@ def _endless(path: bytes, kind: str) -> Refused:
 def _stamp_of(status: os.stat_result) -> int:
     """When entries last came or went: a modification time can be put back, the change time cannot."""
     return status.st_ctime_ns
+
+
+def is_settled(stamp: int, now: int) -> bool:
+    """Whether a directory that is changed `now` will have another time than `stamp`."""
+    is_coarse = stamp % 1_000_000_000 == 0
+    return now - stamp > (COARSE_TICK if is_coarse else TICK)
 
 
 def _stamp(path: bytes) -> tuple[int, ...]:

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from project import Project
 
-from gitckpt.repo.directories import Directories
+from gitckpt.repo.directories import Directories, is_settled
 from gitckpt.repo.private import index_path
 from gitckpt.repo.repository import discover
-from gitckpt.repo.snapshot import Staging
+from gitckpt.repo.snapshot import Snapshot, Staging
 from gitckpt.repo.staging import refresh
 from gitckpt.repo.worktree import WorkTree
 
@@ -105,3 +105,79 @@ def test_a_refresh_without_an_index_makes_none(home: Path, tmp_path: Path) -> No
     refresh(repository, {b"some"})
     assert not os.path.exists(repository.index_path)
     assert not os.path.exists(index_path(repository))
+
+
+def anew(project: Project) -> Snapshot:
+    """A snapshot by who has learnt nothing."""
+    project.remove(".git/gitckpt")
+    return project.snapshot()
+
+
+def taken(tree: WorkTree) -> Snapshot:
+    with tree.lock:
+        snapshot = tree.snapshotter.take()
+        tree.snapshotter.settle(snapshot)
+    return snapshot
+
+
+def told(project: Project, snapshot: Snapshot) -> tuple[object, ...]:
+    return project.held(snapshot.tree), snapshot.missing, snapshot.modes, sorted(snapshot.empty)
+
+
+def become_settled(project: Project) -> None:
+    time.sleep(0.03)  # a younger directory is read again in any case
+
+
+def test_a_directory_that_becomes_a_repository_by_what_is_in_its_git_directory_is_one(project: Project) -> None:
+    project.write("nested/file", "x")
+    project.git("init", "-q", "--template=", "aside")
+    (project.root / "nested/.git").mkdir()
+    become_settled(project)
+    tree = project.tree()
+    assert "nested/file" in project.held(taken(tree).tree)
+    for entry in (project.root / "aside/.git").iterdir():
+        entry.rename(project.root / "nested/.git" / entry.name)
+    seen = taken(tree)
+    assert b"nested" in seen.missing
+    assert told(project, seen) == told(project, anew(project))
+
+
+def test_a_repository_that_is_one_no_more_has_content(project: Project) -> None:
+    project.git("init", "-q", "nested")
+    project.write("nested/file", "x")
+    become_settled(project)
+    tree = project.tree()
+    assert b"nested" in taken(tree).missing
+    project.remove("nested/.git/HEAD")
+    seen = taken(tree)
+    assert project.held(seen.tree)["nested/file"] == ("100644", b"x")
+    assert told(project, seen) == told(project, anew(project))
+
+
+def test_a_directory_of_the_same_moment_that_takes_the_name_of_another_is_another(project: Project) -> None:
+    for path in ("a/x/sub", "a/y/sub/inner"):
+        (project.root / path).mkdir(parents=True)
+    become_settled(project)
+    directories = Directories(os.fsencode(project.root), project.tree().raw)
+    directories.look(set(), [])
+    (project.root / "a/x").rename(project.root / "a/z")
+    (project.root / "a/y").rename(project.root / "a/x")
+    # as if both had been made within one tick of the clock
+    directories.known[b"a/x/sub"].stamp = (project.root / "a/x/sub").stat().st_ctime_ns
+    directories.look(set(), [])
+    assert directories.known[b"a/x/sub"].children == [b"inner"]
+
+
+@pytest.mark.parametrize(
+    ("stamp", "age", "settled"),
+    [
+        (10**18 + 1, 10_000_000, False),
+        (10**18 + 1, 30_000_000, True),
+        (10**18, 30_000_000, False),
+        (10**18, 1_900_000_000, False),
+        (10**18, 2_100_000_000, True),
+        (10**18 + 1, -30_000_000, False),
+    ],
+)
+def test_the_time_of_a_directory_tells_once_it_cannot_be_given_again(stamp: int, age: int, settled: bool) -> None:
+    assert is_settled(stamp, stamp + age) is settled
