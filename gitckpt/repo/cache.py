@@ -32,7 +32,8 @@ GIT_UMASK = 0o022
 #: What people's umasks are.
 UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 
-#: Nanoseconds within which two changes may have the same time for git, with some room; and for the system.
+#: Nanoseconds within which two changes may have the same time for git, with some room; and by which the clock of files
+#: may be behind.
 SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
@@ -45,7 +46,7 @@ class ScanCache:
     those of `umask`; `tree` of the last snapshot, if it is on record and
     nothing has changed since, else ""; what that is `missing`; the user's `staging` area.
 
-    `recent` are recorded files that had changed a moment before: path → change time in ns, 0 where that does not tell.
+    `recent` are recorded files that had changed a moment before: path → change time in ns.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
     index may hold paths that a rule ignores by now, or lack some that the user tracks all the same. `unlisted` are the
     latter as far as they are known: they were not on disk, or could not be held, and may come back any time."""
@@ -62,6 +63,8 @@ class ScanCache:
         self.umask = GIT_UMASK
         self.include: tuple[str, ...] = ()
         self.recent: dict[bytes, int] = {}
+        self._hiding: set[bytes] = set()
+        self._second = 0
         self.modes_known = False
         self.tracked: set[bytes] | None = None
         self.tree = ""
@@ -140,11 +143,21 @@ class ScanCache:
     def _note_recent(self, path: bytes, status: os.stat_result) -> None:
         """Git compares times in whole seconds: what changes within the same one, and is of the same size and
         modification time, it does not see."""
-        age = time.time_ns() - status.st_ctime_ns
-        if age < SAME_SECOND:
-            put_back = int(status.st_mtime) != int(status.st_ctime)
-            self.recent[path] = 0 if put_back and age < SAME_TICK else status.st_ctime_ns
+        if time.time_ns() - status.st_ctime_ns < SAME_SECOND:
+            self.recent[path] = status.st_ctime_ns
+        # git looks again at what is as young as its index; a time that was put back hides that
+        if int(status.st_mtime) != int(status.st_ctime) >= self._second:
+            self._hiding.add(path)
         self._note(path, status.st_mode)
+
+    def begin(self) -> None:
+        """A snapshot begins: what it reads may change within this second, and later."""
+        self._second = (time.time_ns() - SAME_TICK) // 1_000_000_000
+
+    def take_hiding(self) -> set[bytes]:
+        """The recorded files that may still change without git seeing it, whoever looks next; given once."""
+        hiding, self._hiding = self._hiding, set()
+        return hiding
 
     def edited_unseen(self) -> list[bytes]:
         """Recent files that have changed since they were noted, though git may not see it."""

@@ -16,11 +16,12 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index, stat_key
-from gitckpt.repo.private import clear, index_path, is_plain_file
+from gitckpt.repo.private import clear, index_path, is_plain_file, write_file
+from gitckpt.repo.staging import MOST_PATHSPECS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
@@ -59,9 +60,12 @@ class Seed:
 
 
 def is_whole(repository: Repository) -> bool:
-    """Whether the private index and the parts that it shares are as git wrote them.
+    """Whether the private index and the parts that it shares are as git wrote them, and no seed that nobody has come to
+    take a snapshot from.
 
     Git itself does not look: what is left of a file that was cut is all there is to it, and the tree is another."""
+    if os.path.lexists(_seeding(repository)):
+        return False
     paths = [index_path(repository), *_shared(repository)]
     return all(_checksum(path, repository.object_format) == "right" for path in paths)
 
@@ -95,12 +99,32 @@ def tidy(repository: Repository, raw: Git) -> None:
                 os.unlink(os.path.join(repository.private_dir, name))
 
 
+def _seeding(repository: Repository) -> bytes:
+    """Is there while the private index is made: till then it holds entries of the user's that are not as on disk."""
+    return os.path.join(repository.private_dir, b"seeding")
+
+
+def settle(repository: Repository) -> None:
+    """A snapshot was taken from what `seed` made: whoever comes next may go on from it."""
+    clear(_seeding(repository))
+
+
+def distrust(raw: Git, paths: Collection[bytes]) -> None:
+    """Take the stat data from these entries: whoever looks next reads the files again."""
+    if paths:
+        named = ["--", *sorted(paths)] if len(paths) <= MOST_PATHSPECS else []
+        entries = split(raw.run("ls-files", "-z", "-s", *named))
+        rows = [entry + b"\0" for entry in entries if entry.partition(b"\t")[2] in paths]
+        raw.run("update-index", "-z", "--index-info", data=b"".join(rows))
+
+
 def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object], *, sparse: bool = False) -> Seed:
     """Make the private index from the user's, or empty where he has none.
 
     In a `sparse` checkout paths flagged skip-worktree that are not on disk are kept; else they were deleted. `look` is
     given the directories that have entries, before git is asked anything for which it reads rules."""
     path = index_path(repository)
+    write_file(_seeding(repository), b"")
     for stale in (path, path + b".lock", *_shared(repository)):
         clear(stale)
     key = stat_key(repository.index_path)

@@ -66,11 +66,15 @@ class Snapshotter:
         if not self._cache.is_current():
             self._resume()
         try:
-            return self._take(also, verifying)
-        except GitFailed:
-            # the index may trust objects that a gc has removed, or be damaged: once more without it
-            self.renew()
-            return self._take(also, verifying)
+            try:
+                return self._take(also, verifying)
+            except GitFailed:
+                # the index may trust objects that a gc has removed, or be damaged: once more without it
+                self.renew()
+                return self._take(also, verifying)
+        except BaseException:
+            self._cache.drop()  # what it had come to know was of a snapshot that there is not
+            raise
 
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
@@ -107,6 +111,7 @@ class Snapshotter:
 
     def _take(self, also: Collection[bytes], verifying: bool) -> Snapshot:
         cache = self._cache
+        cache.begin()
         seed, self._seed = self._seed, None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
@@ -146,6 +151,8 @@ class Snapshotter:
         snapshot = Snapshot(tree, self._heads.read(head), staging)
         snapshot.missing = cache.missing = changes.missing
         self._describe(snapshot, changes)
+        if seed is not None:
+            index.settle(self.repository)
         return snapshot
 
     def _recorded(self, seed: index.Seed | None) -> list[bytes]:
@@ -241,6 +248,7 @@ class Snapshotter:
         """Permission bits, empty directories, and what is not in the tree."""
         cache = self._cache
         cache.note_modes(changes)
+        index.distrust(self._raw, cache.take_hiding())
         snapshot.modes, snapshot.umask = dict(cache.modes), cache.umask
         for path, directory in cache.directories.known.items():
             if path and directory.mode not in (-1, 0o777 & ~cache.umask) and not directory.boundary:

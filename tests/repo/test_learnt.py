@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from pathlib import Path
 
@@ -181,3 +182,52 @@ def test_a_directory_of_the_same_moment_that_takes_the_name_of_another_is_anothe
 )
 def test_the_time_of_a_directory_tells_once_it_cannot_be_given_again(stamp: int, age: int, settled: bool) -> None:
     assert is_settled(stamp, stamp + age) is settled
+
+
+def test_a_seed_that_nobody_has_come_to_use_is_made_anew(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.write(".gitattributes", "*.txt text eol=crlf\n")
+    project.write("a.txt", "a\r\nb\r\n")
+    os.utime(project.root / "a.txt", (10**9, 10**9))
+    project.commit("git holds other line ends than the file has")
+    child = os.fork()
+    if child == 0:
+        monkeypatch.setattr("gitckpt.repo.index._converted", lambda *_: os.kill(os.getpid(), signal.SIGKILL))
+        taken(project.tree())
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == signal.SIGKILL
+    assert project.held(project.snapshot().tree)["a.txt"] == ("100644", b"a\r\nb\r\n")
+
+
+@pytest.mark.parametrize("count", [1, 150])
+def test_an_edit_within_a_second_whose_time_was_put_back_is_seen_by_another_process(
+    project: Project, count: int
+) -> None:
+    names = [f"file{number}" for number in range(count)]
+
+    def edit(content: str) -> None:
+        for name in names:
+            project.write(name, content)
+            os.utime(project.root / name, (10**9, 10**9))
+
+    edit("one")
+    tree = project.tree()
+    taken(tree)
+    time.sleep(1.02 - time.time() % 1)  # a second begins
+    edit("two")
+    assert {project.held(taken(tree).tree)[name][1] for name in names} == {b"two"}
+    edit("six")
+    become_settled(project)
+    # nothing of what the first one knows is told to it
+    assert {project.held(project.snapshot().tree)[name][1] for name in names} == {b"six"}
+
+
+def test_a_snapshot_that_comes_to_nothing_teaches_nothing(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = project.tree()
+    taken(tree)
+    project.write("new", "x")
+    become_settled(project)
+    with monkeypatch.context() as patched:
+        patched.setattr("gitckpt.repo.snapshot.Changes.apply", lambda changes: os.stat("/nowhere"))
+        with pytest.raises(FileNotFoundError):
+            taken(tree)
+    assert "new" in project.held(taken(tree).tree)
