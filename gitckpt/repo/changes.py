@@ -134,6 +134,12 @@ class Changes:
         for path in paths:
             self.added.pop(path, None)
 
+    def hold_outside(self, staging: Staging) -> None:
+        """What a sparse checkout leaves out, was on disk all the same and has gone again is as if it had never come."""
+        gone = self.removed.intersection(staging.skipped)
+        if gone:
+            self._hold_as_staged(staging.tree, gone)
+
     def _hold_as_staged(self, tree: str, outside: set[bytes]) -> None:
         """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
         user's index, whose tree this is, says."""

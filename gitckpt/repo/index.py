@@ -112,8 +112,8 @@ def settle(repository: Repository) -> None:
 def distrust(raw: Git, paths: Collection[bytes]) -> None:
     """Take the stat data from these entries: whoever looks next reads the files again."""
     if paths:
-        named = ["--", *sorted(paths)] if len(paths) <= MOST_PATHSPECS else []
-        entries = split(raw.run("ls-files", "-z", "-s", *named))
+        named = sorted(paths) if len(paths) <= MOST_PATHSPECS else []
+        entries = split(raw.run("ls-files", "-z", "-s", "--", *named))
         rows = [entry + b"\0" for entry in entries if entry.partition(b"\t")[2] in paths]
         raw.run("update-index", "-z", "--index-info", data=b"".join(rows))
 

@@ -138,8 +138,11 @@ class Snapshotter:
         elif cache.unreconciled and not verifying:
             ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
             changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
-        elif staging and staging.skipped and cache.directories.changed:
-            changes.take_back_skipped()
+        elif staging and staging.skipped:
+            if cache.directories.changed:
+                changes.take_back_skipped()
+            if self._settings.sparse and not verifying:
+                changes.hold_outside(staging)
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled and not as_staged)
         changes.take_back_unlisted()
         changes.consider([*self._included(), *also])

@@ -295,3 +295,13 @@ def test_a_copied_repository_trusts_nothing_of_the_copy(project: Project, tmp_pa
     copy = Project(shutil.copytree(project.root, tmp_path / "copy", symlinks=True))
     copy.write("src/app.py", "changed\n")
     assert copy.held(copy.snapshot().tree) == files_on_disk(copy.root)
+
+
+def test_a_file_outside_the_sparse_checkout_that_came_and_went_is_as_the_index_has_it(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    before = project.snapshot()
+    for again in range(2):
+        project.write("README.md", f"mine {again}\n")
+        assert project.held(project.snapshot().tree)["README.md"] == ("100644", b"mine %d\n" % again)
+        project.remove("README.md")
+        assert project.snapshot().tree == before.tree
