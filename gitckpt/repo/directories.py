@@ -93,8 +93,9 @@ class Directories:
         self.ignored: set[bytes] = set()
         self.rules: dict[str, tuple[int, ...]] = {}
 
-    def look(self, tracked: set[bytes], rule_files: Iterable[bytes]) -> bool:
-        """Bring `known` up to date; whether an ignore rule changed since the last look.
+    def look(self, tracked: set[bytes], rule_files: Iterable[bytes], manner: tuple[int, ...] = ()) -> bool:
+        """Bring `known` up to date; whether an ignore rule changed since the last look, or the `manner` in which rules
+        are read.
 
         `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute
         paths of the rule files outside the work tree. Raises Refused where git would wait for ever at a file of rules.
@@ -103,7 +104,7 @@ class Directories:
         for path in rule_files:
             _refuse_fifo(path)
         self._walk(tracked)
-        rules = self._rule_stamps(rule_files)
+        rules = self._rule_stamps(rule_files) | {"": manner}
         changed, learnt = rules != self.rules, bool(self.rules)
         self.rules = rules
         if changed and learnt:

@@ -141,6 +141,14 @@ def _config(repository: Repository, settings: Settings) -> bytes:
     return text.encode("utf-8", "surrogateescape")
 
 
+def mend(repository: Repository, settings: Settings) -> None:
+    """Make the private directory anew where its configuration is not by these settings: they have changed, or another
+    process has others."""
+    path = os.path.join(repository.private_dir, b"config")
+    if not is_plain_file(path) or not os.access(path, os.R_OK) or not _holds(path, _config(repository, settings)):
+        _make(repository, settings)
+
+
 def directory(path: bytes) -> None:
     """Make a directory, and nothing but a directory: through a link somebody else's files would be written."""
     if os.path.islink(path) or not os.path.isdir(path):

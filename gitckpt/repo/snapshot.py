@@ -14,15 +14,15 @@ from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
 from gitckpt.repo.index_file import stat_key
 from gitckpt.repo.presence import WAIT, ObjectsGone
-from gitckpt.repo.private import folds_case, with_rules
+from gitckpt.repo.private import folds_case, mend, with_rules
 from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from gitckpt.config import Settings
     from gitckpt.repo.gateway import Call, Git
+    from gitckpt.repo.in_force import SettingsInForce
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.trees import Change
 
@@ -47,11 +47,10 @@ class Snapshot:
 class Snapshotter:
     """Takes snapshots of one work tree, one after the other; the caller holds the work tree's lock."""
 
-    def __init__(self, repository: Repository, raw: Git, settings: Settings) -> None:
-        self.repository, self._raw, self._settings = repository, raw, settings
-        self._rules = with_rules(raw, settings)
-        self._exact = settings.ignore_case and not folds_case(repository)
-        self._cache = ScanCache(repository, self._rules)
+    def __init__(self, repository: Repository, raw: Git, in_force: SettingsInForce) -> None:
+        self.repository, self._raw, self._in_force = repository, raw, in_force
+        self._settings = in_force.settings
+        self._follow_settings()
         self._heads = Heads(repository)
         self._seed: index.Seed | None = None
 
@@ -63,6 +62,10 @@ class Snapshotter:
 
         Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
         """
+        if self._in_force.refresh():
+            self._follow_settings()
+        # another process may have others: it has another home, or its environment sets some
+        mend(self.repository, self._settings)
         if not self._cache.is_current():
             self._resume()
         try:
@@ -75,6 +78,11 @@ class Snapshotter:
         except BaseException:
             self._cache.drop()  # what it had come to know was of a snapshot that there is not
             raise
+
+    def _follow_settings(self) -> None:
+        self._rules = with_rules(self._raw, self._settings)
+        self._exact = self._settings.ignore_case and not folds_case(self.repository)
+        self._cache = ScanCache(self.repository, self._rules)
 
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
@@ -138,6 +146,8 @@ class Snapshotter:
         elif cache.unreconciled and not verifying:
             ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
             changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
+            # of these it has just let go of those that the index has
+            changes.consider(self._included("-c"))
         elif staging and staging.skipped:
             if cache.directories.changed:
                 changes.take_back_skipped()
@@ -169,7 +179,7 @@ class Snapshotter:
     def _look(self, tracked: set[bytes], *calls: Call | None) -> bool:
         """Whether an ignore rule changed. Where git would wait for ever, `calls` under way may do so already."""
         try:
-            return self._cache.directories.look(tracked, self._rule_files())
+            return self._cache.directories.look(tracked, self._rule_files(), self._manner())
         except BaseException:
             for call in calls:
                 if call is not None:
@@ -213,6 +223,11 @@ class Snapshotter:
         personal = os.fsencode(self._settings.excludes_file)
         return [*found, os.path.join(self.repository.work_tree, personal)] if personal else found
 
+    def _manner(self) -> tuple[int, ...]:
+        """By which settings rules are read, and what is outside of the checkout."""
+        settings = self._settings
+        return (settings.ignore_case, settings.precompose_unicode, settings.sparse)
+
     def _staging(self, seed: index.Seed | None, *, again: bool) -> tuple[Staging | None, bool]:
         key = stat_key(self.repository.index_path)
         if key == self._cache.staging_key and not again:
@@ -227,12 +242,13 @@ class Snapshotter:
         self._cache.staging_key, self._cache.staging = key, staging
         return staging, staging is not known
 
-    def _included(self) -> list[bytes]:
+    def _included(self, kind: str = "-o") -> list[bytes]:
+        """The paths to record whatever a rule says: with `-o` those that are not in the index, with `-c` the others."""
         if not self._settings.include:
             return []
         git = self._raw.view(GIT_LITERAL_PATHSPECS="0")
         patterns = [f":(glob){pattern}" for pattern in self._settings.include]
-        return [p for p in split(git.run("ls-files", "-z", "-o", "--", *patterns)) if not p.endswith(b"/")]
+        return [p for p in split(git.run("ls-files", "-z", kind, "--", *patterns)) if not p.endswith(b"/")]
 
     def _tree(self, changed: bool) -> str:
         if changed:

@@ -6,11 +6,9 @@ from __future__ import annotations
 import os
 import time
 
-from gitckpt.config import Settings, read_settings
-from gitckpt.errors import GitFailed, UsageError
-from gitckpt.repo.answers import unknown_form
+from gitckpt.errors import GitFailed
 from gitckpt.repo.cache import GIT_UMASK
-from gitckpt.repo.gateway import split
+from gitckpt.repo.in_force import SettingsInForce
 from gitckpt.repo.journal import NOBODY, Journal, Writer, break_ref_locks
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, TypeVar
 
+    from gitckpt.config import Settings
     from gitckpt.repo.staging import Staging
 
     _Result = TypeVar("_Result")
@@ -52,7 +51,8 @@ class WorkTree:
         self, repository: Repository, say: Callable[[str], None] | None = None, *, lenient: bool = False
     ) -> None:
         self.repository = repository
-        self.settings = _settings(repository, say if lenient else None)
+        in_force = SettingsInForce(repository, say, lenient=lenient)
+        self.settings = in_force.settings
         self.raw = private_git(repository, self.settings)
         self.lock = WorkTreeLock(
             repository.private_dir,
@@ -64,7 +64,7 @@ class WorkTree:
             git.keep_open(lambda: self.lock.descriptor)
         self.journal = Journal(repository)
         self.writer = Writer(repository, self.raw, _author(self.settings), self.lock, durable=self.settings.durable)
-        self.snapshotter = Snapshotter(repository, self.raw, self.settings)
+        self.snapshotter = Snapshotter(repository, self.raw, in_force)
         self._tips: dict[str, Event] = {}
         self._trees: dict[str, str] = {}
         self._quarantine: Quarantine | None = None
@@ -257,20 +257,6 @@ def _flag(document: dict[str, Any], missing: int) -> str:
     if missing:
         words.append(f"{missing} {'path' if missing == 1 else 'paths'} not covered")
     return ", ".join(words)
-
-
-def _settings(repository: Repository, say: Callable[[str], None] | None) -> Settings:
-    output = repository.user_git().run("config", "--list", "-z", "--includes")
-    if any(b"." not in entry.partition(b"\n")[0] for entry in split(output)):
-        raise unknown_form("config --list")
-    try:
-        return read_settings(repository.work_tree, output, os.environ)
-    except UsageError as error:
-        if say is None:
-            raise
-        say(f"{error}; going on without the settings of gitckpt")
-        theirs = [entry for entry in split(output) if not entry.startswith(b"gitckpt.")]
-        return read_settings(None, b"\0".join(theirs), os.environ)
 
 
 def _author(settings: Settings) -> str:
