@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
-    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.snapshot import Snapshot
 
@@ -166,25 +166,32 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
     if before == after:
         return
     cwd = repository.cwd if _is_inside(repository.cwd, repository.work_tree) else repository.work_tree
-    command = ("read-tree", "-m", "-u", "--no-recurse-submodules", before, after)
+    git = raw.view(cwd=cwd)
+    call = _switch(git, before, after, umask)
+    if b"not uptodate" in call.stderr:
+        # of an entry without stat data that is all git knows; only where content differs it says so again
+        git.run("update-index", "-q", "--refresh", ok=(0, 1))
+        call = _switch(git, before, after, umask)
+    if not call.status:
+        return
+    if any(words in call.stderr for words in (b"not uptodate", b"would be overwritten", b"would be removed")):
+        raise Refused(
+            f"the work tree changed while it was being rolled back: {call.complaint}",
+            "stop what writes there, and try again",
+        )
+    raise GitFailed(f"git {call.words} failed with exit status {call.status}: {call.complaint}")
+
+
+def _switch(git: Git, before: str, after: str, umask: int | None) -> Call:
+    """Have git write what differs, all of it or nothing; the call, which has ended."""
     own = os.umask(umask) if umask is not None else None
     try:
-        call = raw.view(cwd=cwd).start(*command, ok=(0, 128))
+        call = git.start("read-tree", "-m", "-u", "--no-recurse-submodules", before, after, ok=(0, 128))
     finally:
         if own is not None:
             os.umask(own)
     call.wait()
-    if call.status:
-        if (
-            b"not uptodate" in call.stderr
-            or b"would be overwritten" in call.stderr
-            or b"would be removed" in call.stderr
-        ):
-            raise Refused(
-                f"the work tree changed while it was being rolled back: {call.complaint}",
-                "stop what writes there, and try again",
-            )
-        raise GitFailed(f"git {call.words} failed with exit status {call.status}: {call.complaint}")
+    return call
 
 
 def _is_inside(path: bytes, directory: bytes) -> bool:

@@ -231,3 +231,12 @@ def test_a_snapshot_that_comes_to_nothing_teaches_nothing(project: Project, monk
         with pytest.raises(FileNotFoundError):
             taken(tree)
     assert "new" in project.held(taken(tree).tree)
+
+
+def test_a_file_whose_time_was_put_back_is_no_obstacle_to_a_rollback(project: Project) -> None:
+    project.checkpoint("C1")
+    time.sleep(1.02 - time.time() % 1)  # a second begins
+    project.write("README.md", "other\n")
+    os.utime(project.root / "README.md", (10**9, 10**9))
+    project.roll_back("C1")
+    assert project.read("README.md") == b"# Project\n"
