@@ -18,6 +18,9 @@ LARGEST = 64 * 1024
 #: Characters of a wrong value that are shown.
 SHOWN = 60
 
+#: How alike a wrong key and the one that is meant are, of 1: letters too many, missing or swapped, half of it.
+CLOSE = 0.65
+
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -112,7 +115,7 @@ def _mistake(where: str, key: str, value: object) -> UsageError:
     if key in WANTED:
         shown = repr(value)
         return UsageError(f"{where}: {shown[:SHOWN]}{'…' * (len(shown) > SHOWN)} is not {WANTED[key]}")
-    near = difflib.get_close_matches(key, WANTED, n=1)
+    near = difflib.get_close_matches(key, WANTED, n=1, cutoff=CLOSE)
     return UsageError(
         f"{where}: there is no such setting",
         f"did you mean {near[0]}?" if near else f"the settings are {', '.join(WANTED)}",

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
+from gitckpt.repo.answers import INDEX_ANEW
 from gitckpt.repo.branch import tip_of
 from gitckpt.repo.closed import not_to_be_changed, not_to_be_opened
-from gitckpt.repo.gateway import INDEX_ANEW
 from gitckpt.repo.index import parents
 from gitckpt.repo.private import with_rules
 from gitckpt.repo.recorded import (

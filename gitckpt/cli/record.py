@@ -12,8 +12,9 @@ from gitckpt.agents.stream import TextStream
 from gitckpt.agents.wording import lost_words, repeated_words
 from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
+from gitckpt.cli.inputs import unreadable
 from gitckpt.config import choice
-from gitckpt.errors import GitckptError, UsageError
+from gitckpt.errors import GitckptError
 from gitckpt.recorder import Recorder
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Diagnostic
 
 CHUNK = 65536
-
-A_FILE = "give the path of a file, or - for standard input"
 
 
 def record(file: str = "-", *, channel: str = "plain", session: str | None = None, on_retry: str | None = None) -> int:
@@ -70,13 +69,12 @@ def _chunks(file: str) -> Iterator[bytes]:
     try:
         descriptor = 0 if file == "-" else os.open(file, os.O_RDONLY)
     except (OSError, ValueError, AttributeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise UsageError(f"{file!r} cannot be read: {reason}", A_FILE) from error
+        raise unreadable(file, error, "record") from error
     try:
         while chunk := os.read(descriptor, CHUNK):
             yield chunk
     except OSError as error:
-        raise UsageError(f"{file!r} cannot be read: {error.strerror}", A_FILE) from error
+        raise unreadable(file, error, "record") from error
     finally:
         if file != "-":
             os.close(descriptor)

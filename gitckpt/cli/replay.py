@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from gitckpt.cli import render
-from gitckpt.errors import UnknownId, UsageError
+from gitckpt.cli.inputs import unreadable
+from gitckpt.errors import UnknownId
 
 
 def replay(file: str, *, to: str | None = None, rollback_target: str | None = None, json: bool = False) -> int:
@@ -45,5 +46,5 @@ def _text(file: str) -> str:
             return sys.stdin.buffer.read().decode("utf-8", "replace")
         with open(file, "rb") as source:
             return source.read().decode("utf-8", "replace")
-    except OSError as error:
-        raise UsageError(f"{file!r} cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise unreadable(file, error, "replay") from error

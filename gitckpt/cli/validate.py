@@ -6,6 +6,7 @@ import os
 import sys
 
 from gitckpt.cli import render
+from gitckpt.cli.inputs import unreadable
 from gitckpt.errors import Refused, UsageError
 from gitckpt.protocol.findings import as_github, as_json, as_sarif, as_text
 from gitckpt.protocol.reader import read_text
@@ -97,8 +98,8 @@ def _read(name: str) -> bytes:
     try:
         with open(name, "rb") as file:
             return file.read()
-    except OSError as error:
-        raise UsageError(f"{name!r} cannot be read: {error.strerror}") from error
+    except (OSError, ValueError) as error:
+        raise unreadable(name, error, "validate") from error
 
 
 def _without_comments(message: bytes) -> bytes:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from gitckpt.doctor import agents, installed, leftovers, safety, speed
 from gitckpt.doctor.patient import Patient, Remark
 from gitckpt.errors import GitckptError
+from gitckpt.repo.answers import TO_OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +21,8 @@ CHECKS: Final[dict[str, Check]] = {
     "git": installed.git,
     "path": installed.odd_git,
     "repository": installed.repository,
+    "closed": safety.closed,
+    "staging area": safety.staging_area,
     "private": safety.private_directory,
     "writers": safety.writers,
     "settings": safety.settings,
@@ -37,22 +40,26 @@ CHECKS: Final[dict[str, Check]] = {
     "clock": leftovers.clock,
 }
 
+#: Those that name what may not be read: of git, which then ends, nothing more need be told.
+WHAT_IS_CLOSED: Final = (safety.closed, safety.staging_area)
+
 
 def examine(patient: Patient) -> Iterator[tuple[str, Remark]]:
-    """What every check has to say, with its name; the same thing once."""
+    """What every check has to say, with its name; the same thing once, also where it keeps several from their work."""
     told: set[str] = set()
     for name, check in CHECKS.items():
-        for remark in _carried_out(name, check, patient):
+        for remark in _carried_out(name, check, patient, told):
             if remark.message not in told:
-                told.add(remark.message)
+                told |= {remark.message, remark.help, TO_OPEN if check in WHAT_IS_CLOSED else remark.help} - {""}
                 yield name, remark
 
 
-def _carried_out(name: str, check: Check, patient: Patient) -> Iterator[Remark]:
-    """The remarks of a check; one that cannot be carried out says so."""
+def _carried_out(name: str, check: Check, patient: Patient, told: set[str]) -> Iterator[Remark]:
+    """The remarks of a check; one that cannot be carried out says so, unless what helps was `told` already."""
     try:
         yield from check(patient)
     except GitckptError as error:
-        yield Remark("mend", str(error), error.hint)
+        if error.hint not in told:
+            yield Remark("mend", str(error), error.hint)
     except OSError as error:
         yield Remark("mend", f"{name} could not be looked at: {error.strerror}", "gitckpt doctor looks again")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from gitckpt.config import read_settings
 from gitckpt.doctor.patient import Patient, Remark, in_repository, shown
-from gitckpt.errors import UsageError
+from gitckpt.errors import GitFailed, UsageError
+from gitckpt.repo.access import closed_in, opens
 from gitckpt.repo.private import is_plain_file
 
 if TYPE_CHECKING:
@@ -40,6 +41,26 @@ def private_directory(repository: Repository, patient: Patient) -> Iterator[Rema
         )
     else:
         yield Remark("ok", f"private directory {os.fsdecode(path)} (a cache: it may be deleted at any time)")
+
+
+@in_repository
+def closed(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """What git needs, and may not read or write."""
+    for path in filter(None, {closed_in(directory): 0 for directory in (repository.git_dir, repository.common_dir)}):
+        yield Remark("mend", f"{os.fsdecode(path)} is closed to you: git and gitckpt need it", opens(path))
+
+
+@in_repository
+def staging_area(repository: Repository, patient: Patient) -> Iterator[Remark]:
+    """Whether the staging area can be read."""
+    if os.path.lexists(repository.index_path) and not os.access(repository.index_path, os.R_OK):
+        message = f"the staging area {os.fsdecode(repository.index_path)} is closed to you"
+        yield Remark("mend", message, opens(repository.index_path))
+        return
+    try:
+        repository.user_git().run("ls-files", "-z", "--unmerged")
+    except GitFailed as error:
+        yield Remark("mend", f"the staging area cannot be read: {error}", error.hint)
 
 
 @in_repository

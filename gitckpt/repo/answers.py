@@ -22,6 +22,22 @@ if TYPE_CHECKING:
 LENGTHS = (40, 64)
 DIGITS = frozenset("0123456789abcdef")
 
+#: What helps where git cannot read the staging area.
+INDEX_ANEW = (
+    '(cd "$(git rev-parse --git-dir)" && mv index index.damaged) && git reset makes it anew from HEAD, '
+    "and changes no file"
+)
+
+#: What helps where we have no right to what git needs.
+TO_OPEN = "gitckpt doctor names what is closed to you, and the command that opens it"
+
+#: What git says, and what helps: of a staging area that it cannot read, of what it has no right to.
+REMEDIES = {
+    "index file smaller than expected": INDEX_ANEW,
+    "index file corrupt": INDEX_ANEW,
+    "Permission denied": TO_OPEN,
+}
+
 
 def unknown_form(command: str) -> GitFailed:
     """The error for an answer that cannot be read."""
@@ -71,3 +87,8 @@ def _raw_changes(fields: Sequence[bytes]) -> list[RawChange]:
         old_mode, new_mode, old_oid, new_oid, status = head.removeprefix(b":").split(b" ")
         found.append((old_mode, new_mode, old_oid, new_oid, status, path))
     return found
+
+
+def remedy(complaint: str) -> str:
+    """What helps against what git complains of; "" where only its own words may tell."""
+    return next((remedy for words, remedy in REMEDIES.items() if words in complaint), "")

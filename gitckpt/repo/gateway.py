@@ -11,7 +11,7 @@ import os
 import select
 
 from gitckpt.errors import GitFailed
-from gitckpt.repo.answers import object_id
+from gitckpt.repo.answers import object_id, remedy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +46,6 @@ OF_TREES = (("diff-tree",),)
 
 #: In the git directory, where nothing has this name: git takes a staging area that is not there for an empty one.
 NO_INDEX = "gitckpt-no-index"
-
-#: What git says of a staging area that it cannot read, and what helps.
-DAMAGED_INDEX = ("index file smaller than expected", "index file corrupt")
-INDEX_ANEW = (
-    '(cd "$(git rev-parse --git-dir)" && mv index index.damaged) && git reset makes it anew from HEAD, '
-    "and changes no file"
-)
 
 #: Kept for discovery alone: they say where git may look for a repository, not which one to use.
 DISCOVERY_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
@@ -172,8 +165,9 @@ class Call:
         self.status = _exit_status(self._pid)
         output, self.stderr = contents(self._stdout), contents(self._stderr)
         if self.status not in self._ok:
-            hint = INDEX_ANEW if any(words in self.complaint for words in DAMAGED_INDEX) else ""
-            raise GitFailed(f"git {self.words} failed with exit status {self.status}: {self.complaint}", hint)
+            raise GitFailed(
+                f"git {self.words} failed with exit status {self.status}: {self.complaint}", remedy(self.complaint)
+            )
         return output
 
     def _has_ended(self, limit: float) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.access import refuse_closed
 from gitckpt.repo.answers import is_object_id, reads, unknown_form
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
@@ -79,7 +80,8 @@ class Journal:
         return self._refs(f"{REFS}*/from/**")[1]
 
     def _refs(self, prefix: str) -> tuple[Lines, dict[str, str]]:
-        """The lines of all sessions, and where those were fetched from that were."""
+        """The lines of all sessions, and where those were fetched from that were. Raises GitFailed where we may not
+        read them."""
         found: Lines = {}
         origins: dict[str, str] = {}
         for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
@@ -93,6 +95,8 @@ class Journal:
                 found.setdefault(parts[0], {})[parts[2]] = oid
             elif parts[1:2] == ["from"]:
                 origins[parts[0]] = "/".join(parts[2:])
+        if prefix == REFS or not found:
+            refuse_closed(os.path.join(self.repository.common_dir, os.fsencode(REFS.rstrip("/"))))
         return found, origins
 
     def numbered(self) -> Lines:
@@ -104,11 +108,14 @@ class Journal:
         """Line → what is at its tip, in one call of git. Raises Damaged where a commit is missing."""
         command = ("for-each-ref", f"--format={'%00'.join(TIP)}%00", f"{REFS}{session}/heads")
         try:
-            return _tips(self._git.run(*command))
+            found = _tips(self._git.run(*command))
         except GitFailed as error:
             raise Damaged(
                 f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
             ) from error
+        if not found:
+            refuse_closed(os.path.join(self.repository.common_dir, os.fsencode(REFS.rstrip("/"))))
+        return found
 
     def tags(self, session: str) -> dict[str, str]:
         """The tags of a session: id → commit."""
@@ -133,7 +140,7 @@ class Journal:
             if os.path.isdir(os.path.join(self.repository.git_dir, b"refs", b"worktree", b"gitckpt")):
                 return ""
         except OSError:
-            pass
+            refuse_closed(os.path.join(self.repository.git_dir, b"refs", b"worktree"))
         call = self._git.start("symbolic-ref", "-q", CURRENT, ok=(0, 1))
         return call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
 

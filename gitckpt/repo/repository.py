@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import GitckptError, GitFailed, Refused
+from gitckpt.repo.access import closed_in, opens
 from gitckpt.repo.answers import unknown_form
 from gitckpt.repo.gateway import DISCOVERY_VARIABLES, Git
 
@@ -148,22 +149,25 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
         )
     if answer:
         return Refused("this is inside the git directory, not in a work tree", "cd to the work tree")
-    if _has_git_above(git.cwd):
-        return GitFailed(f"git cannot read this repository: {complaint}", "git status says the same")
+    git_dir = _git_above(git.cwd)
+    if git_dir is not None:
+        closed = closed_in(git_dir)
+        hint = opens(closed) if closed else "git status says the same"
+        return GitFailed(f"git cannot read this repository: {complaint}", hint)
     return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
 
 
-def _has_git_above(directory: bytes) -> bool:
-    """Whether there is a `.git` here or further up; git's own words may be in any language."""
+def _git_above(directory: bytes) -> bytes | None:
+    """The `.git` that is here or further up, or None; git's own words may be in any language."""
     ceilings = [os.path.realpath(os.fsencode(c)) for c in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(":") if c]
     while os.path.realpath(directory) not in ceilings:
         if os.path.lexists(os.path.join(directory, b".git")):
-            return True
+            return os.path.join(directory, b".git")
         parent = os.path.dirname(directory)
         if parent == directory:
-            return False
+            return None
         directory = parent
-    return False
+    return None
 
 
 def _refuse_shared_places(work_tree: bytes) -> None:

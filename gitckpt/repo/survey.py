@@ -9,6 +9,7 @@ import os
 import re
 
 from gitckpt.errors import Damaged, GitFailed
+from gitckpt.repo.access import refuse_closed
 from gitckpt.repo.answers import reads
 from gitckpt.repo.journal import Journal, root_content
 from gitckpt.repo.message import decode
@@ -78,7 +79,8 @@ class Survey:
         )  # fmt: skip
 
     def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
-        """Lines and tags by session; what else stands below our refs is told."""
+        """Lines and tags by session; what else stands below our refs is told. Raises GitFailed where we may not read
+        them: that is no damage."""
         call = self._git.start("for-each-ref", "--format=%(objectname) %(refname) %(symref)", REFS)
         found: dict[str, dict[str, dict[str, str]]] = {"heads": {}, "tags": {}}
         for oid, name, symref in _rows(call.wait()):
@@ -91,6 +93,7 @@ class Survey:
                 self.strange.append(_strange(name, f"points to {symref}" if symref else "is none of gitckpt's"))
             else:
                 found[kind].setdefault(session, {})[names[0]] = oid
+        refuse_closed(os.path.join(self._repository.common_dir, os.fsencode(REFS.rstrip("/"))))
         broken = BROKEN.findall(call.stderr.decode("utf-8", "surrogateescape"))
         self._broken = [name for name in broken if self._is_asked_for(name.removeprefix(REFS).split("/")[0])]
         return found["heads"], found["tags"]

@@ -230,3 +230,45 @@ def test_what_is_slow_is_told(place: Place) -> None:
     assert [row[2] for row in remarks(place, "size", env=large)] == ["git config core.fsmonitor true"]
     place.git("config", "core.fsmonitor", "true")
     assert remarks(place, "size", env=large) == []
+
+
+#: What somebody else's umask, or a container, may close.
+CLOSED = [
+    "refs/gitckpt",
+    "refs/gitckpt/run/heads",
+    "refs/gitckpt/run/heads/main",
+    "refs/worktree",
+    "packed-refs",
+    "refs",
+]
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_what_is_closed_is_not_told_as_gone(recorded: Place, name: str) -> None:
+    recorded.git("pack-refs")
+    path = recorded.path / ".git" / name
+    mode = stat.S_IMODE(path.stat().st_mode)
+    path.chmod(0)
+    answers = [recorded.bound(*command) for command in (("status",), ("verify",), ("rollback", "C1"), ("save",))]
+    told = recorded.bound("doctor", "--json").json["checks"]
+    path.chmod(mode)
+    assert {answer.status for answer in answers} == {4}
+    assert not any("gone" in answer.err or "nothing" in answer.err for answer in answers)
+    assert all(f"chmod -R u+rwX {path}" in answer.err or "gitckpt doctor" in answer.err for answer in answers)
+    assert [row["help"] for row in told if row["level"] == "mend"] == [f"chmod -R u+rwX {path}"]
+
+
+@pytest.mark.parametrize("content", [b"DIRC", None])
+def test_a_staging_area_that_cannot_be_read_is_told_once(recorded: Place, content: bytes | None) -> None:
+    index = recorded.path / ".git" / "index"
+    index.chmod(0) if content is None else index.write_bytes(content)
+    told = recorded.bound("doctor", "--json").json["checks"]
+    assert [row["check"] for row in told if row["level"] == "mend"] == ["staging area"]
+
+
+def test_a_record_that_may_be_read_and_not_written_is_shown(recorded: Place) -> None:
+    refs = [path for path in (recorded.path / ".git" / "refs").rglob("*") if path.is_dir()]
+    for path in refs:
+        path.chmod(0o555)
+    assert recorded.bound("log").status == 0
+    assert recorded.bound("verify").status == 0

@@ -71,12 +71,13 @@ def test_strict_wants_blocks_only_and_finished_wants_an_end(nowhere: Place) -> N
 
 
 def test_what_cannot_run_is_a_usage_error(nowhere: Place) -> None:
+    helped = "\ngitckpt:   → give the path of a file, or - for standard input: gitckpt validate -\n"
     wrong = {
         ("--format", "xml"): "--format 'xml' is none of text, json, github, sarif",
         ("--select", "Q9"): "no rule has the code 'Q9'",
-        ("none.md",): "'none.md' cannot be read: No such file or directory",
-        (".",): "'.' cannot be read: Is a directory",
-        ("--commit-msg", "none"): "'none' cannot be read: No such file or directory",
+        ("none.md",): f"'none.md' cannot be read: No such file or directory{helped}",
+        (".",): f"'.' cannot be read: Is a directory{helped}",
+        ("--commit-msg", "none"): f"'none' cannot be read: No such file or directory{helped}",
     }
     for options, said in wrong.items():
         answer = nowhere.run("validate", *options)
@@ -210,7 +211,11 @@ def test_replay_of_what_is_not_there(nowhere: Place) -> None:
     assert "no checkpoint '9'; the last are C1, C2\n" in answer.err
     assert nowhere.run("replay", "-", "--rollback-target", "9", stdin=TRANSCRIPT).status == 3
     missing = nowhere.run("replay", "none.log")
-    assert (missing.status, missing.err) == (2, "gitckpt: 'none.log' cannot be read: No such file or directory\n")
+    assert (missing.status, missing.err) == (
+        2,
+        "gitckpt: 'none.log' cannot be read: No such file or directory\n"
+        "gitckpt:   → give the path of a file, or - for standard input: gitckpt replay -\n",
+    )
     assert nowhere.ok("replay", "-", stdin=b"\xff\x00").out == "no checkpoint in this text\n"
 
 

@@ -168,7 +168,7 @@ def test_recording_changes_nothing_of_the_users(recorded: Place) -> None:
         (["no-such-file"], "'no-such-file' cannot be read: No such file or directory\n"),
         (
             ["src"],
-            "'src' cannot be read: Is a directory\ngitckpt:   → give the path of a file, or - for standard input\n",
+            "'src' cannot be read: Is a directory\ngitckpt:   → give the path of a file, or - for standard input: gitckpt record -\n",
         ),
     ],
 )

@@ -102,6 +102,17 @@ def test_the_users_own_ignore_file(tmp_path: Path, configured: str, environ: dic
 
 
 @pytest.mark.parametrize(
+    ("key", "meant"),
+    [("nope", ""), ("automatic", ""), ("max-filesize", "max_file_size"), ("exclude", "include"), ("atuo", "auto")],
+)
+def test_only_a_setting_that_is_alike_is_taken_for_the_one_that_was_meant(tmp_path: Path, key: str, meant: str) -> None:
+    (tmp_path / ".gitckpt.yaml").write_text(f"{key}: 1\n")
+    with pytest.raises(UsageError) as error:
+        settings(tmp_path)
+    assert error.value.hint.startswith(f"did you mean {meant}?" if meant else "the settings are max_file_size, ")
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("max_file_size: huge\n", ".gitckpt.yaml:1: max_file_size: 'huge' is no size"),

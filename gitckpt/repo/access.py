@@ -1,0 +1,74 @@
+"""What of git's own files the one who runs us may not read. Git passes over a directory that it cannot open, as if it
+were empty: what is in there would look deleted."""
+
+from __future__ import annotations
+
+import os
+
+from gitckpt.errors import GitFailed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: What is wanted of a directory; of a file, that it can be read.
+READING = os.R_OK | os.X_OK
+WRITING = READING | os.W_OK
+
+#: What git needs of a repository to take it for one, and what it writes at every commit.
+OF_GIT = (b"HEAD", b"config", b"objects", b"refs", b"packed-refs", b"logs")
+
+
+def closed_in(git_dir: bytes) -> bytes | None:
+    """The first of what git needs in a git directory that may not be read, or, of directories, written; None where all
+    is open. Of the object store, its directories alone."""
+    if not _is_open(git_dir, WRITING):
+        return git_dir
+    paths = (os.path.join(git_dir, name) for name in OF_GIT)
+    return next((path for top in paths for path in _closed(top, WRITING, 1 if top.endswith(b"objects") else 16)), None)
+
+
+def refuse_closed(top: bytes) -> None:
+    """Raise GitFailed where a file at or below `top` may not be read, or a directory not be entered."""
+    path = next(_closed(top, READING), None)
+    if path is not None:
+        raise GitFailed(f"no permission to read what is on record: {os.fsdecode(path)!r} is closed", opens(path))
+
+
+def opens(path: bytes) -> str:
+    """The command that opens a path to who runs us."""
+    import shlex
+
+    quoted = shlex.quote(os.fsdecode(path))
+    if os.lstat(path).st_uid == os.geteuid():
+        return f"chmod -R u+rwX {quoted}"
+    return f'sudo chown -R "$(id -un)" {quoted}'
+
+
+def _closed(path: bytes, wanted: int, depth: int = 16) -> Iterator[bytes]:
+    """What is closed at or below a path; links are not followed."""
+    if not os.path.lexists(path) or os.path.islink(path):
+        return
+    if not _is_open(path, wanted):
+        yield path
+    elif depth and os.path.isdir(path):
+        yield from _closed_inside(path, wanted, depth)
+
+
+def _closed_inside(path: bytes, wanted: int, depth: int) -> Iterator[bytes]:
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                yield from _closed(entry.path, wanted, depth - 1)
+            elif entry.is_file(follow_symlinks=False) and not _may(entry.path, os.R_OK):
+                yield entry.path
+
+
+def _is_open(path: bytes, wanted: int) -> bool:
+    return _may(path, wanted if os.path.isdir(path) else os.R_OK)
+
+
+def _may(path: bytes, wanted: int) -> bool:
+    """Whether we may; of what another process has just taken away, nobody asks any more."""
+    allowed = os.access(path, wanted, effective_ids=os.access in os.supports_effective_ids)
+    return allowed or not os.path.lexists(path)
