@@ -36,9 +36,8 @@ def private_directory(repository: Repository, patient: Patient) -> Iterator[Rema
     elif os.path.islink(path) or not os.path.isdir(path):
         yield Remark("mend", f"{os.fsdecode(path)} is no directory", "gitckpt save makes it anew")
     elif not os.access(path, os.R_OK | os.W_OK | os.X_OK):
-        yield Remark(
-            "mend", f"the private directory {os.fsdecode(path)} cannot be written", f"chmod -R u+rwX {shown(path)}"
-        )
+        message = f"the private directory {os.fsdecode(path)} cannot be written"
+        yield Remark("mend", message, opens(path, repository.git_dir))
     else:
         yield Remark("ok", f"private directory {os.fsdecode(path)} (a cache: it may be deleted at any time)")
 
@@ -46,8 +45,11 @@ def private_directory(repository: Repository, patient: Patient) -> Iterator[Rema
 @in_repository
 def closed(repository: Repository, patient: Patient) -> Iterator[Remark]:
     """What git needs, and may not read or write."""
-    for path in filter(None, {closed_in(directory): 0 for directory in (repository.git_dir, repository.common_dir)}):
-        yield Remark("mend", f"{os.fsdecode(path)} is closed to you: git and gitckpt need it", opens(path))
+    for directory in dict.fromkeys((repository.common_dir, repository.git_dir)):
+        path = closed_in(directory)
+        if path is not None:
+            message = f"{os.fsdecode(path)} is closed to you: git and gitckpt need it"
+            yield Remark("mend", message, opens(path, directory))
 
 
 @in_repository
@@ -55,7 +57,7 @@ def staging_area(repository: Repository, patient: Patient) -> Iterator[Remark]:
     """Whether the staging area can be read."""
     if os.path.lexists(repository.index_path) and not os.access(repository.index_path, os.R_OK):
         message = f"the staging area {os.fsdecode(repository.index_path)} is closed to you"
-        yield Remark("mend", message, opens(repository.index_path))
+        yield Remark("mend", message, opens(repository.index_path, repository.git_dir))
         return
     try:
         repository.user_git().run("ls-files", "-z", "--unmerged")

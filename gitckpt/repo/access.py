@@ -28,21 +28,23 @@ def closed_in(git_dir: bytes) -> bytes | None:
     return next((path for top in paths for path in _closed(top, WRITING, 1 if top.endswith(b"objects") else 16)), None)
 
 
-def refuse_closed(top: bytes) -> None:
-    """Raise GitFailed where a file at or below `top` may not be read, or a directory not be entered."""
-    path = next(_closed(top, READING), None)
+def refuse_closed(git_dir: bytes, name: str) -> None:
+    """Raise GitFailed where a file at or below `name` in a git directory may not be read, or a directory not be
+    entered."""
+    path = next(_closed(os.path.join(git_dir, os.fsencode(name.rstrip("/"))), READING), None)
     if path is not None:
-        raise GitFailed(f"no permission to read what is on record: {os.fsdecode(path)!r} is closed", opens(path))
+        message = f"no permission to read what is on record: {os.fsdecode(path)!r} is closed"
+        raise GitFailed(message, opens(path, git_dir))
 
 
-def opens(path: bytes) -> str:
-    """The command that opens a path to who runs us."""
+def opens(path: bytes, git_dir: bytes) -> str:
+    """The command that opens a path in a git directory to who runs us. Where one file is somebody else's, more are, as
+    a container leaves them."""
     import shlex
 
-    quoted = shlex.quote(os.fsdecode(path))
     if os.lstat(path).st_uid == os.geteuid():
-        return f"chmod -R u+rwX {quoted}"
-    return f'sudo chown -R "$(id -un)" {quoted}'
+        return f"chmod -R u+rwX {shlex.quote(os.fsdecode(path))}"
+    return f'sudo chown -R "$(id -un)" {shlex.quote(os.fsdecode(git_dir))}'
 
 
 def _closed(path: bytes, wanted: int, depth: int = 16) -> Iterator[bytes]:

@@ -96,7 +96,7 @@ class Journal:
             elif parts[1:2] == ["from"]:
                 origins[parts[0]] = "/".join(parts[2:])
         if prefix == REFS or not found:
-            refuse_closed(os.path.join(self.repository.common_dir, os.fsencode(REFS.rstrip("/"))))
+            refuse_closed(self.repository.common_dir, REFS)
         return found, origins
 
     def numbered(self) -> Lines:
@@ -114,7 +114,7 @@ class Journal:
                 f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
             ) from error
         if not found:
-            refuse_closed(os.path.join(self.repository.common_dir, os.fsencode(REFS.rstrip("/"))))
+            refuse_closed(self.repository.common_dir, REFS)
         return found
 
     def tags(self, session: str) -> dict[str, str]:
@@ -140,7 +140,7 @@ class Journal:
             if os.path.isdir(os.path.join(self.repository.git_dir, b"refs", b"worktree", b"gitckpt")):
                 return ""
         except OSError:
-            refuse_closed(os.path.join(self.repository.git_dir, b"refs", b"worktree"))
+            refuse_closed(self.repository.git_dir, "refs/worktree")
         call = self._git.start("symbolic-ref", "-q", CURRENT, ok=(0, 1))
         return call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
 

@@ -11,6 +11,7 @@ import stat
 import time
 
 from gitckpt.errors import GitFailed, Refused
+from gitckpt.repo.access import opens
 from gitckpt.repo.gateway import Git
 
 TYPE_CHECKING = False
@@ -121,8 +122,16 @@ def _make(repository: Repository, settings: Settings) -> None:
     except OSError as error:
         raise Refused(
             f"cannot write into {os.fsdecode(private)!r}: {error.strerror}",
-            "gitckpt keeps its working files there; make the git directory writable, or free some space",
+            f"gitckpt keeps its working files there; {_makes_room(repository, error)}",
         ) from error
+
+
+def _makes_room(repository: Repository, error: OSError) -> str:
+    """What helps where nothing can be written into the git directory."""
+    if not isinstance(error, PermissionError):
+        return "make the git directory writable, or free some space"
+    private = repository.private_dir
+    return opens(private if os.path.lexists(private) else repository.git_dir, repository.git_dir)
 
 
 def _config(repository: Repository, settings: Settings) -> bytes:

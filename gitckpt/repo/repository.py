@@ -152,7 +152,7 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
     git_dir = _git_above(git.cwd)
     if git_dir is not None:
         closed = closed_in(git_dir)
-        hint = opens(closed) if closed else "git status says the same"
+        hint = opens(closed, git_dir) if closed else "git status says the same"
         return GitFailed(f"git cannot read this repository: {complaint}", hint)
     return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
 

@@ -93,7 +93,7 @@ class Survey:
                 self.strange.append(_strange(name, f"points to {symref}" if symref else "is none of gitckpt's"))
             else:
                 found[kind].setdefault(session, {})[names[0]] = oid
-        refuse_closed(os.path.join(self._repository.common_dir, os.fsencode(REFS.rstrip("/"))))
+        refuse_closed(self._repository.common_dir, REFS)
         broken = BROKEN.findall(call.stderr.decode("utf-8", "surrogateescape"))
         self._broken = [name for name in broken if self._is_asked_for(name.removeprefix(REFS).split("/")[0])]
         return found["heads"], found["tags"]

@@ -13,6 +13,7 @@ from project import FILES, Project
 from sampling import others_slow
 
 from gitckpt.recorder import Recorder
+from gitckpt.repo.access import opens
 
 #: Bytes that a conversion would change: line ends of all kinds, keywords, encodings, no line end at all.
 TELLING = {
@@ -287,3 +288,12 @@ def test_the_users_own_ignore_file_is_found(
         monkeypatch.setenv("XDG_CONFIG_HOME", str(home / "x"))
     project.write("a.tmp", "x")
     assert "a.tmp" not in project.held(project.checkpoint("C1").commit)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a directory away")
+def test_files_of_somebody_elses_come_with_the_command_that_gives_them_back(project: Project) -> None:
+    git_dir = project.root / ".git"
+    os.chown(git_dir / "refs", 65534, 65534)
+    own, others = os.fsencode(git_dir / "HEAD"), os.fsencode(git_dir / "refs")
+    assert opens(own, os.fsencode(git_dir)) == f"chmod -R u+rwX {git_dir / 'HEAD'}"
+    assert opens(others, os.fsencode(git_dir)) == f'sudo chown -R "$(id -un)" {git_dir}'
