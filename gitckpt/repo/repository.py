@@ -151,10 +151,18 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
         return Refused("this is inside the git directory, not in a work tree", "cd to the work tree")
     git_dir = _git_above(git.cwd)
     if git_dir is not None:
-        closed = closed_in(git_dir)
-        hint = opens(closed, git_dir) if closed else "git status says the same"
-        return GitFailed(f"git cannot read this repository: {complaint}", hint)
+        return GitFailed(f"git cannot read this repository: {complaint}", _readable_again(git_dir))
     return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
+
+
+def _readable_again(git_dir: bytes) -> str:
+    """What helps where git takes what bears the name of a git directory for none."""
+    closed = closed_in(git_dir)
+    if closed is not None:
+        return opens(closed, git_dir)
+    if os.path.isfile(git_dir):
+        return "git worktree repair <its path>, in the main work tree, mends a work tree that has lost its repository"
+    return "git status says the same"
 
 
 def _git_above(directory: bytes) -> bytes | None:

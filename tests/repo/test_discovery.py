@@ -10,7 +10,7 @@ import pytest
 from project import Project
 from sampling import others_slow
 
-from gitckpt.errors import GitckptError, Refused
+from gitckpt.errors import GitckptError, GitFailed, Refused
 from gitckpt.repo.repository import Repository, discover, line_ref, tag_ref
 
 
@@ -263,3 +263,13 @@ def test_a_git_directory_that_has_been_moved_away_is_not_planted_again(project: 
 
         WorkTree(repository)
     assert not (project.root / ".git").exists()
+
+
+def test_a_linked_work_tree_whose_repository_was_moved_is_told_what_mends_it(project: Project, tmp_path: Path) -> None:
+    project.git("worktree", "add", "-q", str(tmp_path / "linked"))
+    moved = Project(project.root.rename(tmp_path / "moved"))
+    with pytest.raises(GitFailed) as caught:
+        discover(os.fsencode(tmp_path / "linked"))
+    assert caught.value.hint.startswith("git worktree repair <its path>, in the main work tree, ")
+    moved.git("worktree", "repair", str(tmp_path / "linked"))
+    assert discover(os.fsencode(tmp_path / "linked")).common_dir == os.fsencode(tmp_path / "moved" / ".git")
