@@ -114,17 +114,31 @@ class Planner:
         return {path for path in absent if _selected(path, wish.paths) and disk.is_file(self.repository, path)}
 
     def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:
-        """Raise Refused for a path that neither side has: a mistyped one must not look like a rollback."""
-        unknown = [path for path in wish.paths if path and not self._is_known(path, wish, snapshot)]
-        if unknown:
-            names = ", ".join(ascii(os.fsdecode(path)) for path in unknown)
-            raise Refused(
-                f"neither {wish.target.ref} nor the work tree has {names}",
-                "paths are meant from where you stand; gitckpt rollback ID --dry-run lists what differs",
+        """Raise Refused for a path that neither side holds: a mistyped one, or one that is not recorded, must not look
+        like a rollback. What an operation to be taken back was given was held then."""
+        given = wish.paths if wish.operation == "rollback" else ()
+        unknown = [path for path in given if path and not self._is_held(path, wish, snapshot)]
+        if not unknown:
+            return
+        names = ", ".join(ascii(os.fsdecode(path)) for path in unknown)
+        if any(os.path.lexists(self.repository.at(path)) for path in unknown):
+            missing = recorded_missing(wish.target) | snapshot.missing
+            why = next(
+                (missing[m] for m in sorted(missing) for path in unknown if _related(m, path)), "a rule ignores it"
             )
+            raise Refused(
+                f"{wish.target.ref} does not hold {names}, and nothing was changed: {why}",
+                "include in .gitckpt.yaml records what is ignored; gitckpt rollback ID --dry-run lists what differs",
+            )
+        raise Refused(
+            f"neither {wish.target.ref} nor the work tree has {names}",
+            "paths are meant from where you stand; gitckpt rollback ID --dry-run lists what differs",
+        )
 
-    def _is_known(self, path: bytes, wish: Wish, snapshot: Snapshot) -> bool:
-        if os.path.lexists(self.repository.at(path)) or path in recorded_empty(wish.target):
+    def _is_held(self, path: bytes, wish: Wish, snapshot: Snapshot) -> bool:
+        """Whether either side has something of this path, or below it, on record."""
+        places = [*snapshot.empty, *recorded_empty(wish.target), *snapshot.modes, *recorded_modes(wish.target)]
+        if any(_is_at_or_below(place.rstrip(b"/"), path) for place in places):
             return True
         return any(holds_path(self._raw, tree, path) for tree in (self._tree_of(wish.target), snapshot.tree))
 
@@ -279,6 +293,15 @@ def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
         name == wanted or name.startswith(wanted + b"/") or wanted == b"" or wanted.startswith(name + b"/")
         for wanted in paths
     )
+
+
+def _is_at_or_below(path: bytes, top: bytes) -> bool:
+    return path == top or path.startswith(top + b"/")
+
+
+def _related(missing: bytes, path: bytes) -> bool:
+    """Whether what is missing stands at a path, above it or below it."""
+    return _is_at_or_below(missing, path) or _is_at_or_below(path, missing)
 
 
 def _of(modes: dict[bytes, int], paths: set[bytes]) -> dict[bytes, int]:

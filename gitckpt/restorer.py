@@ -92,7 +92,8 @@ class Restorer(Planner):
             now, before = head.operation or "none", then.get("operation") or "none"
             raise Refused(
                 f"the operation of git in progress is not that of the target (now: {now}, then: {before})",
-                f"end it first: git {head.operation or 'status'} --abort, or use --scope staged",
+                f"{_ended_by(head.operation)}gitckpt rollback {prepared.wish.target.ref} --scope staged leaves HEAD "
+                "where it is",
             )
 
     def apply(self, prepared: Prepared, *, recorder: Recorder | None = None, retry: Event | None = None) -> Outcome:
@@ -326,3 +327,10 @@ def restore_for_retry(recorder: Recorder, retry: Event, target: Event) -> Event:
 def _subject(prepared: Prepared) -> str:
     wish = prepared.wish
     return wish.title or f"{wish.operation} to {wish.target.ref}: {count(len(prepared.plan.changing), 'path')}"
+
+
+def _ended_by(operation: str | None) -> str:
+    """The command that ends an operation of git's, to stand before another; "" where none is in progress."""
+    if operation is None:
+        return ""
+    return f"end it first: git {'bisect reset' if operation == 'bisect' else f'{operation} --abort'}, or "

@@ -202,3 +202,36 @@ def test_an_empty_directory_whose_place_a_file_keeps_that_the_targets_rules_igno
     assert project.read("src/lib") == b"a file now\n"
     project.undo()
     assert project.disk() == before
+
+
+def test_a_path_that_no_checkpoint_holds_is_refused(project: Project) -> None:
+    project.write(".gitignore", "*.o\n")
+    project.write("built.o", "one\n")
+    project.write("only/built.o", "one\n")
+    project.git("init", "-q", "nested")
+    os.mkfifo(project.root / "pipe")
+    project.checkpoint("C1", session="s")
+    project.write("built.o", "two\n")
+    project.write("nested/inner", "two\n")
+    whys = {
+        b"built.o": "a rule ignores it",
+        b"only": "a rule ignores it",
+        b"nested/inner": "a repository of its own: never entered, never touched",
+        b"nested": "a repository of its own: never entered, never touched",
+        b"pipe": "a FIFO",
+    }
+    for path, why in whys.items():
+        with pytest.raises(Refused, match=f"^s/C1 does not hold '{path.decode()}', and nothing was changed: {why}$"):
+            project.roll_back("C1", paths=(b"src", path))
+    assert project.read("built.o") == b"two\n"
+
+
+def test_what_is_taken_back_may_be_gone(project: Project) -> None:
+    project.checkpoint("C1")
+    project.remove("README.md")
+    project.roll_back("C1", paths=(b"README.md",))
+    project.remove("README.md")
+    project.undo()
+    assert not (project.root / "README.md").exists()
+    project.redo()
+    assert not (project.root / "README.md").exists()

@@ -230,7 +230,7 @@ def test_a_branch_that_is_checked_out_elsewhere_is_refused_before_anything_is_wr
 def test_another_operation_in_progress_is_refused_before_anything_is_written(project: Project) -> None:
     project.write("src/app.py", "two\n")
     project.commit("two")
-    project.checkpoint("C1")
+    project.checkpoint("C1", session="s")
     project.git("bisect", "start", "HEAD", "HEAD~1")
     project.write("README.md", "later\n")
     before = project.disk(), project.of_the_user(), project.git("for-each-ref", "refs/gitckpt")
@@ -238,7 +238,7 @@ def test_another_operation_in_progress_is_refused_before_anything_is_written(pro
         project.roll_back("C1", "all")
     assert (str(caught.value), caught.value.hint) == (
         "the operation of git in progress is not that of the target (now: bisect, then: none)",
-        "end it first: git bisect --abort, or use --scope staged",
+        "end it first: git bisect reset, or gitckpt rollback s/C1 --scope staged leaves HEAD where it is",
     )
     assert (project.disk(), project.of_the_user(), project.git("for-each-ref", "refs/gitckpt")) == before
 
