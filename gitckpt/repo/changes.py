@@ -143,8 +143,8 @@ class Changes:
     def _hold_as_staged(self, tree: str, outside: set[bytes]) -> None:
         """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
         user's index, whose tree this is, says."""
-        rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and not self._on_disk(path)}
-        held = self.removed & outside | rows.keys()
+        rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and self._has_room(path)}
+        held = {path for path in self.removed & outside if self._has_room(path)} | rows.keys()
         if not held:
             return
         self.removed -= held
@@ -164,6 +164,17 @@ class Changes:
     def _flagged(self) -> set[bytes]:
         """Entries of the private index that stand for nothing on disk."""
         return {entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"}
+
+    def _has_room(self, path: bytes) -> bool:
+        """Whether nothing stands at this path, nor a file or a link in the place of a directory above it: that is
+        content, and would give way to an entry for the path."""
+        try:
+            os.lstat(self._repository.at(path))
+        except FileNotFoundError:
+            return not leads_through_link(self._repository, path)
+        except NotADirectoryError:
+            return False
+        return False
 
     def _on_disk(self, path: bytes) -> bool:
         return os.path.lexists(self._repository.at(path))

@@ -305,3 +305,17 @@ def test_a_file_outside_the_sparse_checkout_that_came_and_went_is_as_the_index_h
         assert project.held(project.snapshot().tree)["README.md"] == ("100644", b"mine %d\n" % again)
         project.remove("README.md")
         assert project.snapshot().tree == before.tree
+@pytest.mark.parametrize("kind", ["file", "link"])
+def test_what_stands_in_the_place_of_a_directory_outside_a_sparse_checkout_is_content(
+    project: Project, kind: str
+) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/README.md")
+    place = project.root / "tests"
+    place.write_text("two\n") if kind == "file" else place.symlink_to("src")
+    wanted = ("100644", b"two\n") if kind == "file" else ("120000", b"src")
+    assert project.held(project.checkpoint("C1").commit)["tests"] == wanted
+    project.write("README.md", "staged\n")
+    project.git("add", "README.md")
+    assert project.held(project.checkpoint("C2").commit)["tests"] == wanted
+    place.unlink()
+    assert "tests" not in project.held(project.checkpoint("C3").commit)
