@@ -25,7 +25,7 @@ from gitckpt.errors import Refused
 LENGTH = 40
 
 #: What a rollback may refuse for; nothing is changed then.
-REASONS = ("in the way", "operation of git in progress", "no rollback to undo", "no undo to take back")
+ANY_REASON = ("in the way", "operation of git in progress", "no rollback to undo", "no undo to take back")
 
 SCOPES = ("files", "staged", "all")
 
@@ -45,7 +45,8 @@ class Picture:
         self.of_git = (self.staged, self.head, self.operation)
         listed = project.git_bytes("ls-files", "-z", "-c", "-o", "--exclude-standard").split(b"\0")
         files = {path for path in map(os.fsdecode, listed) if path in self.disk}
-        inside = [path.removesuffix(".git/") for path in self.disk if path.endswith("/.git/")]
+        is_one = (path for path in self.disk if path.endswith("/.git/") and path + "HEAD" in self.disk)
+        inside = [path.removesuffix(".git/") for path in is_one]
         self.nested = tuple(inside)
         self.covered = {path: self.disk[path] for path in files if not path.startswith(self.nested)}
 
@@ -103,7 +104,7 @@ class Walk:
         after = Picture(self.project)
         agree("a recording writes no file", before.disk, after.disk)
         agree("a recording changes nothing of the user's", before.users, after.users)
-        content = {path: _as_recorded(entry) for path, entry in before.covered.items()}
+        content = {path: as_recorded(entry) for path, entry in before.covered.items()}
         agree("a checkpoint holds what git calls content", content, self.project.held(commit))
         self.recorded.append((commit, before))
 
@@ -162,7 +163,7 @@ class Walk:
         try:
             act()
         except Refused as error:
-            agree(f"it is refused for a reason: {error}", True, any(reason in str(error) for reason in REASONS))
+            agree(f"it is refused for a reason: {error}", True, any(reason in str(error) for reason in ANY_REASON))
             self.story[-1] += f": refused, {error}"
             after = Picture(self.project)
             agree("nothing is written where it is refused", before.disk | before.users, after.disk | after.users)
@@ -200,7 +201,7 @@ class Walk:
             agree("git is as it was", target.of_git, now.of_git)
 
 
-def _as_recorded(entry: Entry) -> tuple[str, bytes]:
+def as_recorded(entry: Entry) -> tuple[str, bytes]:
     kind, mode, content = entry
     return ("120000" if kind == "link" else "100755" if mode & 0o100 else "100644", content)
 
