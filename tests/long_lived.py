@@ -31,9 +31,10 @@ from gitckpt.trajectory.events import Event
 GIT = (
     ("sparse-checkout", "set", "--no-cone", "/src/", "/d/", "/.gitignore"),
     ("sparse-checkout", "disable"),
-    ("config", "core.excludesFile", "../personal"),
+    ("config", "core.excludesFile", "PERSONAL"),
     ("config", "--unset", "core.excludesFile"),
     ("checkout", "-q", "-f", "other"),
+    ("pull", "-q", ".", "main"),
     ("reset", "-q", "--hard"),
 )
 
@@ -45,7 +46,7 @@ class LongLived:
 
     def __init__(self, project: Project, seed: int, count: int = 3) -> None:
         self.project, self.random, self.story = project, Random(seed), [f"seed {seed}"]
-        (project.root.parent / "personal").write_text("README*\n")
+        (project.root.parent / "personal").write_text("d/\n*.flt\n*.txt\n")
         wandering.settle(project, self.random)
         names = [None, *(f"s{number}" for number in range(1, count))]
         self.recorders = [Recorder(project.tree(), name=name, restore=restore_for_retry) for name in names]
@@ -67,10 +68,11 @@ class LongLived:
     def disturb(self) -> None:
         """What is easily overlooked by who remembers."""
         acts = (self.git, self.rule, self.edit_unseen, self.swap, self.gut, self.close, self.wait)
-        self.story.append(self.random.choice(acts)())
+        self.story.append(self.random.choices(acts, [5, 2, 1, 1, 1, 1, 1])[0]())
 
     def git(self) -> str:
-        command = self.random.choice(GIT)
+        personal = str(self.project.root.parent / "personal")
+        command = [personal if word == "PERSONAL" else word for word in self.random.choice(GIT)]
         self.project.git(*command, ok=wandering.ANY)
         return f"git {command}"
 
@@ -193,7 +195,8 @@ class LongLived:
         found = {}
         for head, _, path in (row.partition(b"\t") for row in rows if row[:1] in (b"S", b"s")):
             _, mode, oid, _ = head.decode().split()
-            if os.fsdecode(path) not in picture.disk:
+            above = {str(parent) for parent in Path(os.fsdecode(path)).parents}
+            if os.fsdecode(path) not in picture.disk and above.isdisjoint(picture.disk):
                 found[os.fsdecode(path)] = (mode, self.project.git_bytes("cat-file", "blob", oid))
         return found
 

@@ -10,6 +10,7 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import raw_changes, reads
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
+from gitckpt.repo.index import parents
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ class Changes:
         self.removed |= ignored - forced
         self._drop_from_added(ignored - forced)
         self._cache.unlisted = forced - ignored
-        outside = set(staging.skipped) if sparse else set()
+        outside = self._with_room(staging.skipped) if sparse else set()
         self.removed.update(path for path in self._flagged() - outside if not self._on_disk(path))
         if outside:
             self._hold_as_staged(staging.tree, outside)
@@ -136,15 +137,26 @@ class Changes:
 
     def hold_outside(self, staging: Staging) -> None:
         """What a sparse checkout leaves out, was on disk all the same and has gone again is as if it had never come."""
-        gone = self.removed.intersection(staging.skipped)
+        gone = self._with_room(self.removed.intersection(staging.skipped))
         if gone:
             self._hold_as_staged(staging.tree, gone)
+
+    def _with_room(self, paths: Collection[bytes]) -> set[bytes]:
+        """The paths but for those where a file or a link on disk has taken the name of a directory that they need."""
+        taken = {path for path in parents(paths) if self._is_no_directory(path)}
+        return {path for path in paths if not taken or taken.isdisjoint(parents([path]))}
+
+    def _is_no_directory(self, path: bytes) -> bool:
+        try:
+            return not stat.S_ISDIR(os.lstat(self._repository.at(path)).st_mode)
+        except OSError:
+            return False
 
     def _hold_as_staged(self, tree: str, outside: set[bytes]) -> None:
         """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
         user's index, whose tree this is, says."""
-        rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and self._has_room(path)}
-        held = {path for path in self.removed & outside if self._has_room(path)} | rows.keys()
+        rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and not self._on_disk(path)}
+        held = self.removed & outside | rows.keys()
         if not held:
             return
         self.removed -= held
@@ -165,17 +177,6 @@ class Changes:
         """Entries of the private index that stand for nothing on disk."""
         return {entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"}
 
-    def _has_room(self, path: bytes) -> bool:
-        """Whether nothing stands at this path, nor a file or a link in the place of a directory above it: that is
-        content, and would give way to an entry for the path."""
-        try:
-            os.lstat(self._repository.at(path))
-        except FileNotFoundError:
-            return not leads_through_link(self._repository, path)
-        except NotADirectoryError:
-            return False
-        return False
-
     def _on_disk(self, path: bytes) -> bool:
         return os.path.lexists(self._repository.at(path))
 
@@ -192,7 +193,7 @@ class Changes:
 
     def take_back_skipped(self) -> None:
         """Paths outside a sparse checkout that are on disk all the same are content like any other."""
-        back = [path for path in self._flagged() if self._on_disk(path)]
+        back = [path for path in self._flagged() if self._is_here(path)]
         if back:
             self._raw.run("update-index", "-z", "--no-skip-worktree", "--stdin", data=b"\0".join(back) + b"\0")
             self.consider(back)

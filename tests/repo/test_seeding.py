@@ -305,6 +305,8 @@ def test_a_file_outside_the_sparse_checkout_that_came_and_went_is_as_the_index_h
         assert project.held(project.snapshot().tree)["README.md"] == ("100644", b"mine %d\n" % again)
         project.remove("README.md")
         assert project.snapshot().tree == before.tree
+
+
 @pytest.mark.parametrize("kind", ["file", "link"])
 def test_what_stands_in_the_place_of_a_directory_outside_a_sparse_checkout_is_content(
     project: Project, kind: str
@@ -319,3 +321,20 @@ def test_what_stands_in_the_place_of_a_directory_outside_a_sparse_checkout_is_co
     assert project.held(project.checkpoint("C2").commit)["tests"] == wanted
     place.unlink()
     assert "tests" not in project.held(project.checkpoint("C3").commit)
+
+
+@pytest.mark.parametrize("target", ["nowhere", "src"])
+def test_a_link_that_takes_a_name_outside_the_sparse_checkout_is_content(project: Project, target: str) -> None:
+    project.write("tests/app.py", "outside\n")
+    project.commit("a file of the same name as one inside")
+    project.git("sparse-checkout", "set", "--no-cone", "/src/", "/.gitignore")
+    before = project.held(project.snapshot().tree)
+    project.link("tests", target)
+    for rules in ("*.log\n", "*.log\n*.tmp\n"):
+        project.write(".gitignore", rules)
+        held = project.held(project.snapshot().tree)
+        assert held["tests"] == ("120000", target.encode())
+        assert not [path for path in held if path.startswith("tests/")]
+    project.remove("tests")
+    project.write(".gitignore", "*.log\nbuild/\n")
+    assert project.held(project.snapshot().tree) == before
