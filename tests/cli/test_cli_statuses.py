@@ -15,7 +15,7 @@ from commandline import HANG, Place, broken_python, checkpoint, retry, stable
 
 
 def test_1_a_rollback_that_somebody_interferes_with_is_not_called_verified(recorded: Place) -> None:
-    writer = 'case " $* " in *" read-tree -m -u "*) "$GIT" "$@"; echo meddled >a.txt; exit;; esac'
+    writer = 'case " $* " in *" read-tree -m -u "*) "$GIT" "$@" || exit; echo meddled >a.txt; exit;; esac'
     answer = recorded.run("rollback", "C1", env=recorded.before_git(writer))
     assert answer == (
         1,
