@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.repo.trees import changes
 from gitckpt.trajectory.paths import path_data
 
 TYPE_CHECKING = False
@@ -42,9 +41,12 @@ class Aftermath:
     def differs(self, tip: str, recorded: str = "") -> bool:
         """Whether the work tree, as it is now, differs from the event at `tip`; `recorded` is the tree of that event,
         where it is known. Raises GitckptError."""
-        self._taken = self._tree.snapshotter.take()
-        same = self._taken.tree == recorded
-        self._found = [] if same else changes(self._tree.raw, tip, self._taken.tree)[:MOST_PATHS]
+        self._taken = self._tree.snapshotter.take(recorded=recorded)
+        if self._taken.tree == recorded:
+            self._tree.snapshotter.settle(self._taken)
+            self._found = []
+        else:
+            self._found = self._tree.changes(tip, self._taken.tree)[:MOST_PATHS]
         return bool(self._found)
 
     def record(self, recorder: Recorder, boundary: Boundary | ToolCall) -> None:

@@ -5,6 +5,7 @@ answer is empty, and one line in a log of ours says why (`gitckpt doctor` shows 
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -36,6 +37,7 @@ def agent_hook(client: str, words: Sequence[str], *, auto: str = "", lang: Langu
     """Answer the hook of a client; always 0."""
     if os.isatty(0):
         raise UsageError(f"{client} gives its hook a payload on standard input", f"gitckpt init --agent {client}")
+    gc.disable()  # what is imported is no garbage, and the process ends soon
     signal.signal(signal.SIGALRM, _raise_out_of_time)
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
     try:

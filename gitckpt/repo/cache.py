@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.changes import Changes
     from gitckpt.repo.gateway import Git
+    from gitckpt.repo.head import Heads
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.trees import Change
 
@@ -38,21 +39,23 @@ SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
 #: Raised when the form of the file changes.
-VERSION = 6
+VERSION = 7
 
 
 class ScanCache:
     """`directories`; `modes`: permission bits by path, where they are not
     those of `umask`; `tree` of the last snapshot, if it is on record and
-    nothing has changed since, else ""; what that is `missing`; the user's `staging` area.
+    nothing has changed since, else ""; what that is `missing`; the user's `staging` area; where HEAD was.
+
+    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still.
 
     `recent` are recorded files that had changed a moment before: path → change time in ns.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
     index may hold paths that a rule ignores by now, or lack some that the user tracks all the same. `unlisted` are the
     latter as far as they are known: they were not on disk, or could not be held, and may come back any time."""
 
-    def __init__(self, repository: Repository, raw: Git) -> None:
-        self._repository, self._raw = repository, raw
+    def __init__(self, repository: Repository, raw: Git, heads: Heads) -> None:
+        self._repository, self._raw, self._heads = repository, raw, heads
         self.drop()
 
     def drop(self) -> None:
@@ -67,7 +70,7 @@ class ScanCache:
         self._second = 0
         self.modes_known = False
         self.tracked: set[bytes] | None = None
-        self.tree = ""
+        self.tree = self.tree_left = ""
         self.unreconciled = True
         self.unlisted: set[bytes] = set()
         self.missing: dict[bytes, str] = {}
@@ -81,6 +84,11 @@ class ScanCache:
     def remember_index(self) -> None:
         """Tie what is known to the private index as it is now."""
         self.index_key = stat_key(index_path(self._repository))
+
+    def trust(self, recorded: str) -> None:
+        """The tree that another process has left is on record, if it is this one."""
+        if self.tree_left and self.tree_left == recorded:
+            self.tree = recorded
 
     def closed_directories(self) -> list[bytes]:
         """Directories that nothing may be recorded from: other repositories, and those without access."""
@@ -108,7 +116,7 @@ class ScanCache:
 
     def follow(self, changes: Collection[Change]) -> None:
         """Take up what a checkout has changed in work tree and private index."""
-        self.tree = ""
+        self.tree = self.tree_left = ""
         # a path that has come may be one that a rule ignores
         self.unreconciled = self.unreconciled or any(change.status == "A" for change in changes)
         for change in changes:
@@ -191,6 +199,8 @@ class ScanCache:
             "user": os.geteuid(),
             "index": self.index_key,
             "umask": self.umask,
+            "tree": self.tree or self.tree_left,
+            "head": self._heads.as_data(),
             "include": self.include,
             "recent": {os.fsdecode(path): noted for path, noted in self.recent.items()},
             "unreconciled": self.unreconciled,
@@ -244,6 +254,8 @@ class ScanCache:
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.unlisted = {os.fsencode(path) for path in document["unlisted"]}
         self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
+        self.tree_left = str(document["tree"])
+        self._heads.take_up(document["head"])
         self.modes_known = True
         self.index_key = tuple(document["index"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import zlib
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import raw_changes, reads
@@ -289,6 +288,8 @@ class Changes:
                 sample = file.read(PROBE)
         except OSError:
             return False
+        import zlib  # only where a file is large
+
         return len(zlib.compress(sample, 1)) > 0.9 * len(sample)
 
 

@@ -11,12 +11,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_OID = re.compile(r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z", re.ASCII)
-_MODE = re.compile(r"[0-7]{1,4}\Z", re.ASCII)
+_OID = r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
+_MODE = r"[0-7]{1,4}\Z"
 _ENTRY_MODES = ("100644", "100755", "120000", "160000")
 
 #: A part that leads up, says nothing, or is git's own, in any case of letters.
-_UNSAFE = re.compile(rb"(?:\A|/)(?:\.{0,2}|\.git)(?:/|\Z)", re.IGNORECASE)
+_UNSAFE = rb"(?i)(?:\A|/)(?:\.{0,2}|\.git)(?:/|\Z)"
 
 
 def _refuse(what: str, value: object) -> Damaged:
@@ -28,7 +28,7 @@ def _refuse(what: str, value: object) -> Damaged:
 
 def oid(value: object) -> str:
     """An object id in hexadecimal. Raises Damaged for anything else: it could be read as an option."""
-    if not isinstance(value, str) or not _OID.match(value):
+    if not isinstance(value, str) or not re.match(_OID, value):
         raise _refuse("an object id", value)
     return value
 
@@ -50,7 +50,7 @@ def stage(value: object) -> int:
 def permission_bits(value: object) -> int:
     """Permission bits, written in octal. Raises Damaged."""
     text = str(value)
-    if not _MODE.match(text):
+    if not re.match(_MODE, text):
         raise _refuse("permission bits", value)
     return int(text, 8)
 
@@ -76,6 +76,6 @@ def uncovered(value: Any) -> bytes | None:
 def safe(found: bytes, *, directory: bool = False) -> bytes:
     """The path, if it stays inside the work tree and out of git's own. Raises Damaged."""
     name = found.removesuffix(b"/") if directory else found
-    if not name or b"\0" in name or _UNSAFE.search(name):
+    if not name or b"\0" in name or re.search(_UNSAFE, name):
         raise _refuse("a path", found)
     return found

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 
@@ -62,10 +61,21 @@ class Heads:
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
-        self._key: tuple[object, ...] = ()
+        self._key: tuple[Any, ...] = ()
         self._oids: tuple[str | None, str | None] = (None, None)
 
-    def start(self) -> tuple[tuple[object, ...], Call | None]:
+    def as_data(self) -> dict[str, Any]:
+        """What is known, for `take_up` in another process."""
+        names = [os.fsdecode(part) for part in self._key[:1]]
+        return {"name": names, "stamps": self._key[1:], "oids": self._oids}
+
+    def take_up(self, data: dict[str, Any]) -> None:
+        """Go on from what another process knew. Raises ValueError, TypeError or KeyError for anything else."""
+        commit, tree = (str(oid) if oid else None for oid in data["oids"])
+        self._key = (*(os.fsencode(name) for name in data["name"]), *(tuple(stamp) for stamp in data["stamps"]))
+        self._oids = commit, tree
+
+    def start(self) -> tuple[tuple[Any, ...], Call | None]:
         """Ask where HEAD is, and go on meanwhile; `read` takes the answer."""
         key = self._stamp()
         if key and key == self._key:
@@ -73,7 +83,7 @@ class Heads:
         command = ("cat-file", "--batch-check=%(objectname) %(objecttype)")
         return key, self._repository.git.start(*command, data=b"HEAD\nHEAD^{tree}\n")
 
-    def read(self, asked: tuple[tuple[object, ...], Call | None]) -> Head:
+    def read(self, asked: tuple[tuple[Any, ...], Call | None]) -> Head:
         """HEAD with branch and operation."""
         key, call = asked
         if call is not None:
@@ -81,7 +91,7 @@ class Heads:
             self._key = key
         return Head(*self._oids, _branch(self._repository), *_operation(self._repository.git_dir))
 
-    def _stamp(self) -> tuple[object, ...]:
+    def _stamp(self) -> tuple[Any, ...]:
         """What changes when HEAD does; () where refs are no files, or were written too lately to tell."""
         content = _read(self._repository.git_dir, "HEAD")
         if content is None or content.startswith(b"ref: refs/heads/.invalid"):
@@ -122,13 +132,17 @@ def _branch(repository: Repository) -> str | None:
 def _operation(git_dir: bytes) -> tuple[str | None, str | None]:
     """All operations count, the outermost gives the name: a merge may stop within a rebase or a bisection."""
     names: list[str] = []
-    digest = hashlib.sha256()
+    states: list[bytes] = []
     for name, files in OPERATIONS:
         contents = [content for file in files if (content := _read(git_dir, file)) is not None]
         if contents:
             names.append(name)
-            digest.update(b"\0".join([name.encode(), *contents, b""]))
-    return (names[0], digest.hexdigest()[:16]) if names else (None, None)
+            states += [name.encode(), *contents]
+    if not names:
+        return None, None
+    from hashlib import sha256  # dear, and mostly nothing is under way
+
+    return names[0], sha256(b"".join(state + b"\0" for state in states)).hexdigest()[:16]
 
 
 def _read(git_dir: bytes, name: str) -> bytes | None:

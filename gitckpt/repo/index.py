@@ -7,13 +7,13 @@ and is read again."""
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 import stat
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import reads
+from gitckpt.repo.digest import new_digest
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index, stat_key
 from gitckpt.repo.private import clear, index_path, is_plain_file, write_file
@@ -32,7 +32,7 @@ ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
 
 #: An entry of `ls-files -z -s -v` about which nothing is odd, and its path.
-PLAIN = re.compile(rb"(?:\A|(?<=\0))H 1(?:00644|00755|20000) [0-9a-f]+ 0\t([^\0]+)\0")
+PLAIN = rb"(?:\A|(?<=\0))H 1(?:00644|00755|20000) [0-9a-f]+ 0\t([^\0]+)\0"
 
 
 class Seed:
@@ -81,7 +81,7 @@ def _checksum(path: bytes, algorithm: str) -> str:
         return "wrong"
     with open(path, "rb") as file:
         content = file.read()
-    digest = hashlib.new(algorithm, usedforsecurity=False)
+    digest = new_digest(algorithm, len(content))
     end = len(content) - digest.digest_size
     digest.update(memoryview(content)[: max(end, 0)])
     if content[end:] == digest.digest():
@@ -154,7 +154,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
 @reads("ls-files")
 def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
     """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
-    seed.paths = PLAIN.findall(seed.listing)
+    seed.paths = re.findall(PLAIN, seed.listing)
     if len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing):
         return []
     null = repository.null_oid.encode()

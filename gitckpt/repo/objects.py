@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from gitckpt.trajectory.remedies import DAMAGED, MISSING
 
 TYPE_CHECKING = False
@@ -42,6 +40,8 @@ def read_objects(git: Git, object_format: str, oids: Iterable[bytes]) -> Iterato
 
 def _read(git: Git, object_format: str, oids: Sequence[bytes]) -> Iterator[Read]:
     """The objects up to the one that git cannot unpack."""
+    import hashlib  # dear, and most who import this module read no object
+
     output = _Output(git.stream("cat-file", "--batch", "--buffer", data=b"\n".join(oids) + b"\n", ok=(0, 128)))
     new_hash = hashlib.sha256 if object_format == "sha256" else hashlib.sha1
     for oid in oids:

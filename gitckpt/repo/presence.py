@@ -14,6 +14,7 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
 from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.quarantine import claim, pack
+from gitckpt.repo.trees import new_objects, start_diff
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.quarantine import Quarantine
     from gitckpt.repo.repository import Repository
-
-#: Kinds of entries that are objects of this repository: not a submodule's commit, nor nothing.
-ELSEWHERE = (b"160000", b"000000")
 
 TAKEN = "a garbage collection has taken objects of the checkpoint that was being recorded"
 WAIT = "wait until git gc or git prune has ended, and run the command again"
@@ -35,12 +33,12 @@ class ObjectsGone(GitFailed):
 
 
 #: What git says when the directory that it was about to write an object into has been removed as empty.
-NO_DIRECTORY = re.compile(r"unable to (write file \S*/objects/.*|create temporary file): No such file")
+NO_DIRECTORY = r"unable to (write file \S*/objects/.*|create temporary file): No such file"
 
 
 def is_collected(error: GitFailed) -> bool:
     """Whether a garbage collection is why a call failed."""
-    return isinstance(error, ObjectsGone) or NO_DIRECTORY.search(str(error)) is not None
+    return isinstance(error, ObjectsGone) or re.search(NO_DIRECTORY, str(error)) is not None
 
 
 class Novelty:
@@ -52,23 +50,20 @@ class Novelty:
     def __init__(self, repository: Repository, raw: Git, *, partial: bool) -> None:
         self._repository, self._raw, self._partial = repository, raw, partial
 
-    def start(self, before: str, head: str | None, tree: str, *, same: bool) -> None:
-        """Begin to ask which objects these are; with `same` the tree is that of the event before."""
-        self._before, self._head, self._tree = before, head, tree
+    def start(self, before: str, head: str | None, tree: str, known: Sequence[bytes] | None) -> None:
+        """Begin to ask which objects these are, unless they are `known`, all of them."""
+        self._before, self._head, self._tree, self._known = before, head, tree, known or ()
         base = before or head or EMPTY_TREE[self._repository.object_format]
-        command = ("diff-tree", "-r", "-t", "-z", "--no-renames", "--full-index", "--end-of-options", base, tree)
-        self._call = None if same else self._raw.start(*command)
+        self._call = start_diff(self._raw, base, tree, "-t") if known is None else None
 
     def listed(self) -> list[bytes]:
         """The objects of the tree that are new. Raises ObjectsGone where the tree itself cannot be read."""
         if self._call is None:
-            return []
+            return [*self._known]
         try:
-            fields = self._call.wait().split(b"\0")
+            return [self._tree.encode(), *new_objects(self._call.wait())]
         except GitFailed as error:
             raise ObjectsGone(f"{TAKEN}: {error}", WAIT) from error
-        heads = [field.split(b" ") for field in fields[:-1:2]]
-        return [self._tree.encode(), *(head[3] for head in heads if head[1] not in ELSEWHERE)]
 
     def secure(self, commit: str, new: Iterable[bytes], others: Sequence[str]) -> None:
         """See that the event's objects are there to stay, now that its ref has moved. Raises ObjectsGone."""

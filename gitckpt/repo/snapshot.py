@@ -50,12 +50,13 @@ class Snapshotter:
     def __init__(self, repository: Repository, raw: Git, in_force: SettingsInForce) -> None:
         self.repository, self._raw, self._in_force = repository, raw, in_force
         self._settings = in_force.settings
-        self._follow_settings()
         self._heads = Heads(repository)
+        self._follow_settings()
         self._seed: index.Seed | None = None
 
-    def take(self, also: Collection[bytes] = (), *, verifying: bool = False) -> Snapshot:
-        """The work tree now; `also` are paths to hold although a rule ignores them.
+    def take(self, also: Collection[bytes] = (), *, verifying: bool = False, recorded: str = "") -> Snapshot:
+        """The work tree now; `also` are paths to hold although a rule ignores them, `recorded` is a tree that is on
+        record, if the caller knows one that it may be.
 
         With `verifying`, what is recorded stays so although a rule may ignore it by now: that is the next snapshot's
         business.
@@ -68,6 +69,7 @@ class Snapshotter:
         mend(self.repository, self._settings)
         if not self._cache.is_current():
             self._resume()
+        self._cache.trust(recorded)
         try:
             try:
                 return self._take(also, verifying)
@@ -82,7 +84,7 @@ class Snapshotter:
     def _follow_settings(self) -> None:
         self._rules = with_rules(self._raw, self._settings)
         self._exact = self._settings.ignore_case and not folds_case(self.repository)
-        self._cache = ScanCache(self.repository, self._rules)
+        self._cache = ScanCache(self.repository, self._rules, self._heads)
 
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
@@ -252,7 +254,7 @@ class Snapshotter:
 
     def _tree(self, changed: bool) -> str:
         if changed:
-            self._cache.tree = ""
+            self._cache.tree = self._cache.tree_left = ""
         if self._cache.tree:
             return self._cache.tree
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
 from gitckpt.errors import GitFailed
@@ -65,9 +64,11 @@ def capture(
     git = raw.view(GIT_INDEX_FILE=copy)
     listing = listing or git.run("ls-files", "-z", "-s", "-v")
     staging = Staging("")
+    from hashlib import blake2b  # dear, and most snapshots find a staging area that they know
+
     # an entry that is only intended looks like an empty file
     empty = EMPTY_BLOB[repository.object_format]
-    staging.digest = "" if empty in listing else hashlib.blake2b(listing, digest_size=16).hexdigest()
+    staging.digest = "" if empty in listing else blake2b(listing, digest_size=16).hexdigest()
     if known and staging.digest and staging.digest == known.digest:
         return known
     ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")

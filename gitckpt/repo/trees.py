@@ -18,10 +18,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
 
     Numstat = tuple[int | None, int | None, bytes, bytes | None]
+
+
+#: The mode of a tree within a tree, and those of what is no object of this repository: a submodule's commit, nothing.
+TREE = b"040000"
+ELSEWHERE = (b"160000", b"000000")
 
 
 class Change:
@@ -49,14 +54,40 @@ class Change:
 
 def changes(git: Git, before: str, after: str) -> list[Change]:
     """All paths that differ. Raises Damaged where a tree cannot be read."""
+    return _changes(start_diff(git, before, after))
+
+
+def changes_and_new(git: Git, before: str, after: str) -> tuple[list[Change], list[bytes]]:
+    """The same, and the objects that `after` needs and `before` did not."""
+    call = start_diff(git, before, after, "-t")
+    found = _changes(call)
+    return [change for change in found if TREE not in (change.old_mode, change.new_mode)], [
+        after.encode(), *(change.new_oid for change in found if change.new_mode not in ELSEWHERE)
+    ]  # fmt: skip
+
+
+def start_diff(git: Git, before: str, after: str, *options: str) -> Call:
+    """Begin to ask how two trees differ; with `-t` trees that they hold are named too."""
+    return git.start(
+        "diff-tree", "-r", *options, "-z", "--no-renames", "--full-index", "--end-of-options", before, after
+    )
+
+
+def _changes(call: Call) -> list[Change]:
     try:
-        output = git.run("diff-tree", "-r", "-z", "--no-renames", "--full-index", "--end-of-options", before, after)
+        output = call.wait()
     except GitFailed as error:
         raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
     return [
         Change(chr(status[0]), old_mode, new_mode, old_oid, new_oid, safe(path))
         for old_mode, new_mode, old_oid, new_oid, status, path in raw_changes(split(output), "diff-tree")
     ]
+
+
+def new_objects(output: bytes) -> list[bytes]:
+    """The objects that a diff names, asked for with `-t`, and which were not there before."""
+    heads = [field.split(b" ") for field in output.split(b"\0")[:-1:2]]
+    return [head[3] for head in heads if head[1] not in ELSEWHERE]
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:

@@ -18,7 +18,7 @@ from gitckpt.repo.private import private_git
 from gitckpt.repo.quarantine import Quarantine
 from gitckpt.repo.repository import Repository, line_ref, tag_ref
 from gitckpt.repo.snapshot import Snapshot, Snapshotter
-from gitckpt.repo.trees import Change, with_changes
+from gitckpt.repo.trees import Change, changes_and_new, with_changes
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import next_lines
@@ -67,6 +67,7 @@ class WorkTree:
         self.snapshotter = Snapshotter(repository, self.raw, in_force)
         self._tips: dict[str, Event] = {}
         self._trees: dict[str, str] = {}
+        self._new: dict[tuple[str, str], list[bytes]] = {}
         self._quarantine: Quarantine | None = None
         self._attendance = Attendance(repository)
         self._published = 0
@@ -131,6 +132,14 @@ class WorkTree:
         """Take these for what is at their commits, so that `tips` need not ask."""
         self._tips |= {event.commit: event for event in events}
 
+    def changes(self, commit: str, tree: str) -> list[Change]:
+        """The paths in which a tree differs from that of an event's commit. Raises Damaged where one cannot be read.
+
+        An event of that tree after this one need not ask again what is new."""
+        found, new = changes_and_new(self.raw, commit, tree)
+        self._new = {(commit, tree): new}
+        return found
+
     def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str]) -> Event:
         """The event with its place in history: sequence number, time, parents, and what the record says of git.
 
@@ -187,9 +196,9 @@ class WorkTree:
         self._attendance.attend(event.session)
         before = lines.get(event.line, "")
         novelty = Novelty(self.repository, self.raw, partial=self.settings.partial_clone)
-        same = self._trees.get(before) == snapshot.tree
+        known = [] if self._trees.get(before) == snapshot.tree else self._new.get((before, snapshot.tree))
         if self._quarantine:
-            novelty.start(before, snapshot.head.commit, snapshot.tree, same=same)
+            novelty.start(before, snapshot.head.commit, snapshot.tree, known)
         seconds = int(time.time())
         event.commit = self.writer.write(event, snapshot.tree, seconds)
         null = self.repository.null_oid
@@ -205,7 +214,7 @@ class WorkTree:
         self._move(updates, event, novelty)
         if not self._quarantine:
             try:
-                novelty.start(before, snapshot.head.commit, snapshot.tree, same=same)
+                novelty.start(before, snapshot.head.commit, snapshot.tree, known)
                 novelty.secure(event.commit, novelty.listed(), self._kept_by_nobody(event, before))
             except ObjectsGone:
                 self._withdraw(event, updates, lines)

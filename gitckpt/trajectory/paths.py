@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64, b2a_base64
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,9 +14,15 @@ def path_data(path: bytes) -> PathData:
     try:
         return path.decode()
     except UnicodeDecodeError:
+        from binascii import b2a_base64  # a library to load, and hardly a path needs it
+
         return {"b64": b2a_base64(path, newline=False).decode("ascii")}
 
 
 def data_path(data: str | Mapping[str, str]) -> bytes:
     """The path that `path_data` told."""
-    return data.encode("utf-8", "surrogateescape") if isinstance(data, str) else a2b_base64(data["b64"])
+    if isinstance(data, str):
+        return data.encode("utf-8", "surrogateescape")
+    from binascii import a2b_base64
+
+    return a2b_base64(data["b64"])

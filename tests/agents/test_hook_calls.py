@@ -4,9 +4,11 @@ wrong, the agent goes on."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ import pytest
 from captured import NINE
 from commandline import HANG, Place, checkpoint
 from hooked import CLIENTS, Client
+from shim import install
 from stored import TEXTS
 
 from gitckpt.protocol.reader import read_text
@@ -361,7 +364,8 @@ def test_a_call_at_which_nothing_was_said_imports_nothing_dear(
         claude.place.write("a.txt", edit)
     (tmp_path / "sitecustomize.py").write_text(
         "import atexit, os, sys\n"
-        "dear = 'yaml typing dataclasses inspect datetime typer gitckpt.protocol.ids gitckpt.agents.hook'.split()\n"
+        f"dear = '{'' if edit else 'hashlib '}yaml typing dataclasses inspect datetime typer'.split()\n"
+        "dear += ['gitckpt.protocol.ids', 'gitckpt.agents.hook']\n"
         "atexit.register(lambda: os.write(2, repr([name for name in dear if name in sys.modules]).encode()))\n"
     )
     payload = json.dumps(claude.payload(kind, 0)).encode()
@@ -373,6 +377,69 @@ def test_a_call_at_which_nothing_was_said_imports_nothing_dear(
     assert [event["kind"] for event in claude.log] == ["start", *(["auto"] if edit else [])]
     assert not edit or claude.content(claude.log[-1]) == edit.strip()
     assert claude.faults == []
+
+
+def calls_after_a_tool(client: Client, directory: Path) -> list[str]:
+    """The names of the git commands that are run when a tool has ended."""
+    told = directory / "calls"
+    with pytest.MonkeyPatch.context() as patch:
+        install(directory / "bin", patch, f'echo "$*" >> {told}\nexec "$GIT" "$@"')
+        client.place.env["PATH"], before = os.environ["PATH"], client.place.env["PATH"]
+        client.hook("after", 0)
+        client.place.env["PATH"] = before
+    (directory / "bin").rename(directory / f"bin{time.monotonic_ns()}")
+    lines = told.read_text().splitlines()
+    told.unlink()
+    return [line.split("protocol.allow=never ")[1].split()[0] for line in lines]
+
+
+def test_a_call_at_which_nothing_has_changed_asks_git_what_it_must(claude: Client, tmp_path: Path) -> None:
+    """Which repository this is, the settings, the last event, and which files have changed."""
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    for path in [claude.place.path / ".git/HEAD", *(claude.place.path / ".git/refs/heads").iterdir()]:
+        os.utime(path, (1, 1))  # not written a moment ago
+    claude.hook("after", 0)
+    assert calls_after_a_tool(claude, tmp_path) == ["rev-parse", "config", "for-each-ref", "diff-files"]
+    claude.place.write("a.txt", "by the tool\n")
+    assert "write-tree" in calls_after_a_tool(claude, tmp_path)
+    assert claude.content(claude.log[-1]) == "by the tool" and claude.faults == []
+
+
+def test_where_head_was_is_not_taken_for_where_it_is(claude: Client) -> None:
+    """One call keeps it for the next."""
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    for content in ("one\n", "two\n"):
+        claude.place.write("b.txt", content)
+        claude.place.git("add", "b.txt")
+        claude.place.git("commit", "-qm", content)
+        claude.hook("after", 0)
+        assert claude.log[-1]["head"] == claude.place.git("rev-parse", "HEAD")
+    claude.place.git("switch", "-qc", "elsewhere", "HEAD~1")
+    claude.hook("after", 0)
+    assert claude.log[-1]["branch"] == "elsewhere"
+    assert claude.log[-1]["head"] == claude.place.git("rev-parse", "HEAD") and claude.faults == []
+
+
+def test_a_tree_that_was_pruned_since_is_made_anew(claude: Client) -> None:
+    """One call keeps which tree it was, for the next one to which nothing has changed."""
+    claude.write_turn(0)
+    claude.hook("before", 0)
+    claude.place.write("a.txt", "by the tool\n")
+    claude.hook("after", 0)
+    claude.hook("after", 0)
+    claude.place.write("a.txt", "by a person\n")
+    claude.place.ok("save", "--session", "other")
+    claude.place.ok("prune", "--session", claude.log[0]["session"], "--yes")
+    claude.place.git("gc", "--prune=now", "-q")
+    claude.place.write("a.txt", "by the tool\n")
+    claude.write_turn(1)
+    claude.hook("before", 1)
+    claude.hook("after", 1)
+    claude.place.ok("save")
+    assert claude.place.json("verify")["whole"] and claude.faults == []
+    assert claude.content(claude.place.json("log", "--all")["events"][-1]) == "by the tool"
 
 
 def test_an_auto_checkpoint_goes_on_where_a_rollback_has_led(claude: Client) -> None:
