@@ -395,9 +395,11 @@ def calls_after_a_tool(client: Client, directory: Path) -> list[str]:
 
 def test_a_call_at_which_nothing_has_changed_asks_git_what_it_must(claude: Client, tmp_path: Path) -> None:
     """Which repository this is, the settings, the last event, and which files have changed."""
+    for name in claude.place.git("ls-files").split():
+        os.utime(claude.place.path / name)  # a time that was put back is a reason to read a file again
     claude.write_turn(0)
     claude.hook("before", 0)
-    for path in [claude.place.path / ".git/HEAD", *(claude.place.path / ".git/refs/heads").iterdir()]:
+    for path in (claude.place.path / ".git/refs/heads").iterdir():
         os.utime(path, (1, 1))  # not written a moment ago
     claude.hook("after", 0)
     assert calls_after_a_tool(claude, tmp_path) == ["rev-parse", "config", "for-each-ref", "diff-files"]

@@ -239,7 +239,7 @@ def odd_git(place: Place, question: str, answer: str) -> dict[str, str]:
 
 
 def test_a_fault_of_ours_at_the_start_does_not_stop_the_agent(place: Place) -> None:
-    answer = place.process("wrap", *HELLO, env=broken_python(place, "hashlib.sha256"))
+    answer = place.process("wrap", *HELLO, env=broken_python(place, "time.gmtime"))
     assert (answer.status, answer.out) == (5, "hello\n")
     first, rest = answer.err.split("warning\n")
     assert "this run is NOT recorded" in first and "Traceback" not in first and rest == UNRECORDED
