@@ -9,6 +9,7 @@ import json
 import os
 import stat
 import time
+from collections import Counter
 
 from gitckpt.repo import index
 from gitckpt.repo.directories import Directories, Directory
@@ -18,7 +19,7 @@ from gitckpt.repo.staging import Staging
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
     from typing import Any
 
     from gitckpt.repo.changes import Changes
@@ -131,13 +132,14 @@ class ScanCache:
     def read_all_modes(self, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
         """Look at each of the recorded paths, and note what permission bits it has; those that are there."""
         found: dict[bytes, os.stat_result] = {}
-        root = self._repository.work_tree + b"/"
+        root, lstat = self._repository.work_tree + b"/", os.lstat
         for path in paths:
             try:
-                found[path] = os.lstat(root + path)
+                found[path] = lstat(root + path)
             except OSError:
                 continue
-        self.umask = _prevailing_umask(status.st_mode for status in found.values())
+        counts = Counter([status.st_mode for status in found.values()])
+        self.umask = _prevailing_umask(counts)
         self.modes, self.recent = {}, {}
         # almost all of them are plain, and old
         plain = {stat.S_IFREG | 0o666 & ~self.umask, stat.S_IFREG | 0o777 & ~self.umask, stat.S_IFLNK | 0o777}
@@ -260,11 +262,9 @@ class ScanCache:
         self.index_key = tuple(document["index"])
 
 
-def _prevailing_umask(modes: Iterable[int]) -> int:
-    """The umask under which most plain files here have the bits they have; git's own where none fits better."""
-    counts: dict[int, int] = {}
-    for mode in modes:
-        counts[mode] = counts.get(mode, 0) + 1
+def _prevailing_umask(counts: Mapping[int, int]) -> int:
+    """The umask under which most plain files have the bits they have, of which it is given how many have which; git's
+    own where none fits better."""
     return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(stat.S_IFREG | 0o666 & ~umask, 0))
 
 

@@ -15,7 +15,7 @@ from gitckpt.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
@@ -38,15 +38,22 @@ READ_BY_GIT = (b".gitignore", b".gitattributes")
 class Directory:
     """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again, and `inode` which
     one it is: one made at the same moment may have taken its name. `mode` are its permission bits, -1 where there is no
-    directory; `dot_git` says that something of this name is in it, which may become a repository, or be one no more."""
+    directory; `dot_git` says that something of this name is in it, which may become a repository, or be one no more.
 
-    __slots__ = ("boundary", "children", "dot_git", "empty", "inode", "mode", "rules", "special", "stamp", "unreadable")
+    `files` are the names of the files and links in it, and of what is called like `.git` and is not that; `attributes`
+    says whether one is `.gitattributes`. Both only where it was read by this process."""
+
+    __slots__ = (
+        "attributes", "boundary", "children", "dot_git", "empty", "files", "inode", "mode", "rules", "special", "stamp",
+        "unreadable",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.stamp, self.inode, self.mode = 0, 0, -1
         self.children: list[bytes] = []
+        self.files: list[bytes] = []
         self.special: dict[bytes, str] = {}
-        self.empty = self.boundary = self.unreadable = self.rules = self.dot_git = False
+        self.empty = self.boundary = self.unreadable = self.rules = self.attributes = self.dot_git = False
 
     def as_list(self) -> list[object]:
         """Plain data for the cache."""
@@ -92,6 +99,20 @@ class Directories:
         self.changed: set[bytes] = set()
         self.ignored: set[bytes] = set()
         self.rules: dict[str, tuple[int, ...]] = {}
+
+    def take_files(self) -> Iterator[bytes]:
+        """The `files` that are in them, as far as this process has read them anew; each is given once."""
+        for path, directory in self.known.items():
+            prefix, names = path + b"/" if path else b"", directory.files
+            directory.files = []
+            yield from [prefix + name for name in names]
+
+    @property
+    def may_have_attributes(self) -> bool:
+        """Whether git may find a `.gitattributes` in one of them: it opens those that it may not list too.
+
+        All must have been read by this process."""
+        return any(directory.attributes or directory.unreadable for directory in self.known.values())
 
     def look(self, tracked: set[bytes], rule_files: Iterable[bytes], manner: tuple[int, ...] = ()) -> bool:
         """Bring `known` up to date; whether an ignore rule changed since the last look, or the `manner` in which rules
@@ -191,10 +212,14 @@ class Directories:
                 directory.empty = False
                 name = entry.name
                 if len(name) == 4 and name.lower() == b".git":  # in other letters it is not git's, and still not for us
-                    if name == b".git" and not at_root:
+                    if name != b".git":
+                        directory.files.append(name)
+                    elif not at_root:
                         directory.dot_git, directory.boundary = True, is_repository(full)
                 elif entry.is_file(follow_symlinks=False) or entry.is_symlink():
+                    directory.files.append(name)
                     directory.rules = directory.rules or name == b".gitignore"
+                    directory.attributes = directory.attributes or name == b".gitattributes"
                 elif entry.is_dir(follow_symlinks=False):
                     directory.children.append(name)
                 else:

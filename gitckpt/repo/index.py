@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
 
+    from gitckpt.repo.directories import Directories
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
@@ -40,14 +41,14 @@ class Seed:
 
     `key` is the stat data of the user's index and `listing` what `ls-files -z -s -v` said of it; `paths` are those in
     the private index, `directories` what they are in, and `as_is` says that its entries are the user's, each with its
-    stat data. `written` is when he wrote it, in whole seconds."""
+    stat data; `plain`, that nothing is odd about one of his. `written` is when he wrote it, in whole seconds."""
 
-    __slots__ = ("as_is", "directories", "key", "listing", "paths", "written")
+    __slots__ = ("as_is", "directories", "key", "listing", "paths", "plain", "written")
 
     def __init__(self, key: tuple[int, ...] = (), listing: bytes = b"", paths: list[bytes] | None = None) -> None:
         self.key, self.listing, self.paths = key, listing, paths or []
         self.written = key[0] // 1_000_000_000 if key else 0
-        self.as_is = bool(key)
+        self.as_is, self.plain = bool(key), False
         self.directories: set[bytes] = set()
 
     def may_hide_edits(self, status: os.stat_result) -> bool:
@@ -55,8 +56,9 @@ class Seed:
 
         Git looks again where the modification time is as young as the index. Where that was put back, a change time of
         the same second is all there is, and git compares whole seconds."""
-        put_back = int(status.st_mtime) != int(status.st_ctime)
-        return put_back and status.st_ctime >= self.written and stat.S_ISREG(status.st_mode)
+        if status.st_ctime < self.written:
+            return False
+        return int(status.st_mtime) != int(status.st_ctime) and stat.S_ISREG(status.st_mode)
 
 
 def is_whole(repository: Repository) -> bool:
@@ -118,11 +120,12 @@ def distrust(raw: Git, paths: Collection[bytes]) -> None:
         raw.run("update-index", "-z", "--index-info", data=b"".join(rows))
 
 
-def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object], *, sparse: bool = False) -> Seed:
+def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Directories], *, sparse: bool = False) -> Seed:
     """Make the private index from the user's, or empty where he has none.
 
     In a `sparse` checkout paths flagged skip-worktree that are not on disk are kept; else they were deleted. `look` is
-    given the directories that have entries, before git is asked anything for which it reads rules."""
+    given the directories that have entries, before git is asked anything for which it reads rules; it gives all
+    directories that there are, read anew."""
     path = index_path(repository)
     write_file(_seeding(repository), b"")
     for stale in (path, path + b".lock", *_shared(repository)):
@@ -137,8 +140,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
         suspicious = _flagged(repository, seed, sparse)
         seed.directories = parents(seed.paths)
-        look(seed.directories)
-        suspicious += _converted(repository, raw, seed)
+        suspicious += _converted(repository, raw, seed, look(seed.directories))
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
         clear(path)
@@ -155,7 +157,8 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], object],
 def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
     """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
     seed.paths = re.findall(PLAIN, seed.listing)
-    if len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing):
+    seed.plain = len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing)
+    if seed.plain:
         return []
     null = repository.null_oid.encode()
     rows: list[bytes] = []
@@ -184,10 +187,10 @@ def _may_be_intended(text: bytes) -> bool:
 
 
 @reads("check-attr")
-def _converted(repository: Repository, raw: Git, seed: Seed) -> list[bytes]:
+def _converted(repository: Repository, raw: Git, seed: Seed, directories: Directories) -> list[bytes]:
     """Rows that take the stat data from entries that the user's git may have converted on the way in."""
     user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))
-    if not _conversion_possible(repository, user, seed):
+    if not _conversion_possible(repository, user, seed, directories):
         return []
     listing = [entry[2:].split(b"\t", 1) for entry in split(seed.listing) if entry[2:].startswith(b"100")]
     entries = [(head, path) for head, path in listing if head.endswith(b" 0")]
@@ -217,7 +220,7 @@ def _size(path: bytes) -> bytes:
         return b""
 
 
-def _conversion_possible(repository: Repository, user: Git, seed: Seed) -> bool:
+def _conversion_possible(repository: Repository, user: Git, seed: Seed, directories: Directories) -> bool:
     """Whether any attribute file or setting of the user's could make a blob differ from its file."""
     # any value of either, also one that a scope nearer to the user takes back
     if user.run("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1)):
@@ -225,9 +228,7 @@ def _conversion_possible(repository: Repository, user: Git, seed: Seed) -> bool:
     if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")) or _personal_attributes():
         return True
     # in the index, or beside a recorded file, ignored or not: git reads it wherever it stands
-    recorded = any(path.endswith(b".gitattributes") for path in seed.paths)
-    places = (os.path.join(directory, b".gitattributes") for directory in (b"", *seed.directories))
-    return recorded or any(os.path.lexists(repository.at(place)) for place in places)
+    return b".gitattributes\0" in seed.listing or directories.may_have_attributes
 
 
 def _personal_attributes() -> bool:

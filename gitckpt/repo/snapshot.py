@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from gitckpt.repo.directories import Directories
     from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.in_force import SettingsInForce
     from gitckpt.repo.repository import Repository
@@ -95,7 +96,11 @@ class Snapshotter:
             self._seed = self._seeded()
 
     def _seeded(self) -> index.Seed:
-        return index.seed(self.repository, self._raw, self._look, sparse=self._settings.sparse)
+        return index.seed(self.repository, self._raw, self._read_directories, sparse=self._settings.sparse)
+
+    def _read_directories(self, tracked: set[bytes]) -> Directories:
+        self._look(tracked)
+        return self._cache.directories
 
     def renew(self) -> None:
         """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
@@ -125,21 +130,26 @@ class Snapshotter:
         seed, self._seed = self._seed, None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
-        others = None if cache.modes_known else self._ask_for_others()
-        paths = None if cache.modes_known and cache.tracked is not None else self._recorded(seed)
+        all_known = cache.modes_known
+        others = None if all_known or (seed and self._is_all(seed)) else self._ask_for_others()
+        paths = None if all_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
             cache.tracked = seed.directories if seed else index.parents(paths or ())
         # where the index has just been made, that was looked at already
         looked = seed is not None and bool(cache.directories.known)
         rules_changed = looked or self._look(cache.tracked, dirty, head[1], others)
-        untracked = self._untracked(rules_changed, others)
-        unseen = [] if cache.modes_known else self._look_at_all(seed, [*(paths or ()), *untracked])
+        if all_known:
+            untracked = self._untracked(rules_changed)
+            unseen = cache.edited_unseen()
+        else:
+            untracked = self._not_ours(self._kept(others)) if others else []
+            unseen = self._look_at_all(seed, [*(paths or ()), *untracked])
         # which tracked paths a rule ignores is part of what is known of the staging area
         staging, staging_changed = self._staging(seed, again=rules_changed)
         as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
-        changes.read_again([*unseen, *cache.edited_unseen()])
+        changes.read_again(unseen)
         included_changed = cache.include != self._settings.include
         cache.include = self._settings.include
         cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed
@@ -173,6 +183,11 @@ class Snapshotter:
     def _recorded(self, seed: index.Seed | None) -> list[bytes]:
         return index.paths(self._raw) if seed is None else seed.paths
 
+    def _is_all(self, seed: index.Seed) -> bool:
+        """Whether each file on disk, where the directories have just been read, is one that the index has."""
+        # two passes over names: git would look into each directory once more
+        return bool(seed.paths) and set(seed.paths).issuperset(self._cache.directories.take_files())
+
     def _look_at_all(self, seed: index.Seed | None, paths: list[bytes]) -> list[bytes]:
         """Learn the permission bits of all these paths; those whose files may have changed without git seeing it."""
         found = self._cache.read_all_modes(paths)
@@ -188,14 +203,12 @@ class Snapshotter:
                     call.kill()
             raise
 
-    def _untracked(self, rules_changed: bool, others: Call | None) -> list[bytes]:
+    def _untracked(self, rules_changed: bool) -> list[bytes]:
         """Untracked paths that no rule ignores, where any can have come since the last look; everywhere where a rule
-        has changed or git has been asked for all `others`.
+        has changed.
 
         What was left out the last time is asked about again: it is no longer new, and still not in the index.
         """
-        if others is not None:
-            return self._not_ours(self._kept(others))
         changed = self._cache.directories.changed
         if rules_changed or b"" in changed or len(changed) > MOST_PATHSPECS:
             return self._not_ours(self._kept(self._ask_for_others()))
@@ -236,9 +249,11 @@ class Snapshotter:
             return self._cache.staging, False
         try:
             known = None if again else self._cache.staging
-            listing = seed.listing if seed and seed.key == key else b""
-            partial = self._settings.partial_clone
-            staging = capture(self.repository, self._rules, missing_ok=partial, known=known, listing=listing)
+            made = seed if seed and seed.key == key else index.Seed()
+            staging = capture(
+                self.repository, self._rules, missing_ok=self._settings.partial_clone, known=known,
+                listing=made.listing, plain=made.plain,
+            )  # fmt: skip
         except GitFailed:
             return None, False
         self._cache.staging_key, self._cache.staging = key, staging

@@ -51,12 +51,18 @@ class Staging:
 
 
 def capture(
-    repository: Repository, raw: Git, *, missing_ok: bool, known: Staging | None = None, listing: bytes = b""
+    repository: Repository,
+    raw: Git,
+    *,
+    missing_ok: bool,
+    known: Staging | None = None,
+    listing: bytes = b"",
+    plain: bool = False,
 ) -> Staging:
     """The user's staging area. Reads a copy; the user's index is not written, nor locked.
 
     `known` is what it was, if no ignore rule has changed since: given back where only stat data is new in the index.
-    `listing` is what `ls-files -z -s -v` says of it, if that is known.
+    `listing` is what `ls-files -z -s -v` says of it, if that is known, and with `plain` nothing is odd about any entry.
     """
     copy = os.path.join(repository.private_dir, b"staging")
     if not copy_index(repository.index_path, copy):
@@ -73,7 +79,7 @@ def capture(
         return known
     ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
     # most have nothing but plain entries; to look at each is dear
-    entries = [entry for entry in split(listing) if not entry.startswith(b"H ") or empty in entry]
+    entries = [] if plain else [e for e in split(listing) if not e.startswith(b"H ") or empty in e]
     staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
     staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
     staging.intended = intended(git, entries, empty)

@@ -9,7 +9,7 @@ import time
 from gitckpt.errors import GitFailed
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.in_force import SettingsInForce
-from gitckpt.repo.journal import NOBODY, Journal, Writer, break_ref_locks
+from gitckpt.repo.journal import EMPTY_TREE, NOBODY, Journal, Writer, break_ref_locks
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
 from gitckpt.repo.message import recorded_head
@@ -196,7 +196,7 @@ class WorkTree:
         self._attendance.attend(event.session)
         before = lines.get(event.line, "")
         novelty = Novelty(self.repository, self.raw, partial=self.settings.partial_clone)
-        known = [] if self._trees.get(before) == snapshot.tree else self._new.get((before, snapshot.tree))
+        known = self._known_objects(before, snapshot)
         if self._quarantine:
             novelty.start(before, snapshot.head.commit, snapshot.tree, known)
         seconds = int(time.time())
@@ -215,7 +215,9 @@ class WorkTree:
         if not self._quarantine:
             try:
                 novelty.start(before, snapshot.head.commit, snapshot.tree, known)
-                novelty.secure(event.commit, novelty.listed(), self._kept_by_nobody(event, before))
+                root = () if before else (event.parents[0], EMPTY_TREE[self.repository.object_format])
+                new = [*novelty.listed(), *(oid.encode() for oid in root)]
+                novelty.secure(event.commit, new, self._staged_anew(event, before))
             except ObjectsGone:
                 self._withdraw(event, updates, lines)
                 raise
@@ -237,12 +239,20 @@ class WorkTree:
             novelty.look([event.commit.encode()])
             raise
 
-    def _kept_by_nobody(self, event: Event, before: str) -> list[str]:
-        """Parents that no ref keeps yet: the root of all sessions, and a commit of the staging area."""
+    def _known_objects(self, before: str, snapshot: Snapshot) -> list[bytes] | None:
+        """What an event of this snapshot brings after the one at `before`, where git need not be asked for it."""
+        if self._trees.get(before) == snapshot.tree:
+            return []
+        head = snapshot.head
+        if not before and head.commit and head.tree == snapshot.tree:
+            return [head.commit.encode(), snapshot.tree.encode()]
+        return self._new.get((before, snapshot.tree))
+
+    def _staged_anew(self, event: Event, before: str) -> list[str]:
+        """The commit of the staging area, if no ref keeps it yet."""
         tip = self._tips.get(before)
         bound = (event.git.get("staging") or {}).get("commit")
-        staging = [bound] if bound and not (tip and bound in tip.parents) else []
-        return staging if before or self.settings.partial_clone else [event.parents[0], *staging]
+        return [bound] if bound and not (tip and bound in tip.parents) else []
 
     def _withdraw(self, event: Event, updates: Sequence[tuple[str, str, str]], lines: dict[str, str]) -> None:
         """Put the refs of an event that is not whole back to where they were."""

@@ -205,7 +205,8 @@ def assert_nothing_is_lost(project: Project, original: Project) -> None:
     known = objects(original)
     assert objects(project) == known
     assert refs(project) == refs(original)
-    assert pack(project)
+    # one that waits: a prune of somebody else's, somewhere on this machine, may be taken for one of this repository
+    assert any(pack(project) or time.sleep(0.1) for _ in range(100))
     assert objects(project) == known
     project.git("fsck", "--strict", "--connectivity-only")
     left = [path.name for path in (project.root / ".git/objects").rglob("*") if "tmp" in path.name]

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+import shim
 from observation import files_on_disk
 from project import Project
 from sampling import others_slow
@@ -14,6 +15,7 @@ from starting_points import conflict
 
 from gitckpt.recorder import Recorder
 from gitckpt.repo import index
+from gitckpt.repo.directories import Directories
 
 
 def test_an_edit_of_the_same_size_in_the_same_second_is_never_missed(home: Path, tmp_path: Path) -> None:
@@ -76,7 +78,13 @@ def test_only_an_index_with_its_checksum_is_a_seed(project: Project, end: bytes)
 def doubted(project: Project) -> set[str]:
     """The entries of a fresh private index that are to be read again."""
     tree = project.tree()
-    index.seed(tree.repository, tree.raw, lambda tracked: None)
+    directories = Directories(tree.repository.work_tree, tree.raw)
+
+    def look(tracked: set[bytes]) -> Directories:
+        directories.look(tracked, [])
+        return directories
+
+    index.seed(tree.repository, tree.raw, look)
     return set(tree.raw.text("diff-files", "--name-only").splitlines())
 
 
@@ -84,6 +92,31 @@ def test_files_that_have_not_changed_are_not_read_again(project: Project) -> Non
     assert doubted(project) == set()
     project.write("README.md", "changed\n")
     assert doubted(project) == {"README.md"}
+
+
+#: A file that no index has, "" for none; git takes none whose path has a part like `.GIT`.
+OTHERS = ["", "new", "src/new", "src/deep/er/new", "README.md/new", ".GIT", "src/.Git/new"]
+
+
+@pytest.mark.parametrize("path", OTHERS)
+def test_git_is_asked_for_other_files_only_where_there_are_some(
+    project: Project, path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All names have just been read; to have git read each directory once more would cost as much again."""
+    project.git("clean", "-dffqx")
+    if path.startswith("README.md/"):
+        project.remove("README.md")
+    if path:
+        project.write(path, "of nobody's index\n")
+    told = tmp_path / "told"
+    with monkeypatch.context() as patch:
+        shim.install(tmp_path / "bin", patch, f'echo "$*" >> {told}\nexec "$GIT" "$@"')
+        snapshot = project.snapshot()
+    assert (" ls-files -z -o " in told.read_text()) == bool(path)
+    on_disk = files_on_disk(project.root)
+    untaken = [name for name in on_disk if ".git" in name.lower().split("/")]
+    assert project.held(snapshot.tree) == {name: entry for name, entry in on_disk.items() if name not in untaken}
+    assert [*snapshot.missing] == [os.fsencode(name) for name in untaken]
 
 
 def test_only_line_ends_that_were_converted_are_read_again(project: Project) -> None:
