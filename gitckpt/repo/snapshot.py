@@ -130,41 +130,19 @@ class Snapshotter:
         seed, self._seed = self._seed, None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
-        all_known = cache.modes_known
-        others = None if all_known or (seed and self._is_all(seed)) else self._ask_for_others()
-        paths = None if all_known and cache.tracked is not None else self._recorded(seed)
-        if cache.tracked is None:
-            cache.tracked = seed.directories if seed else index.parents(paths or ())
-        # where the index has just been made, that was looked at already
-        looked = seed is not None and bool(cache.directories.known)
-        rules_changed = looked or self._look(cache.tracked, dirty, head[1], others)
-        if all_known:
-            untracked = self._untracked(rules_changed)
-            unseen = cache.edited_unseen()
-        else:
-            untracked = self._not_ours(self._kept(others)) if others else []
-            unseen = self._look_at_all(seed, [*(paths or ()), *untracked])
+        rules_changed, untracked, unseen = self._look_around(seed, dirty, head[1])
         # which tracked paths a rule ignores is part of what is known of the staging area
         staging, staging_changed = self._staging(seed, again=rules_changed)
         as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
         changes.read_again(unseen)
-        included_changed = cache.include != self._settings.include
-        cache.include = self._settings.include
-        cache.unreconciled = cache.unreconciled or rules_changed or staging_changed or included_changed
+        if self._note_include() or rules_changed or staging_changed:
+            cache.unreconciled = True
         if as_staged:
             cache.unlisted = set()  # both have the same paths
-        elif cache.unreconciled and not verifying:
-            ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
-            changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
-            # of these it has just let go of those that the index has
-            changes.consider(self._included("-c"))
-        elif staging and staging.skipped:
-            if cache.directories.changed:
-                changes.take_back_skipped()
-            if self._settings.sparse and not verifying:
-                changes.hold_outside(staging)
+        else:
+            self._reconcile(changes, staging, verifying)
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled and not as_staged)
         changes.take_back_unlisted()
         changes.consider([*self._included(), *also])
@@ -179,6 +157,40 @@ class Snapshotter:
         if seed is not None:
             index.settle(self.repository)
         return snapshot
+
+    def _look_around(self, seed: index.Seed | None, *calls: Call | None) -> tuple[bool, list[bytes], list[bytes]]:
+        """Whether an ignore rule changed; the untracked paths that none ignores; the recorded ones whose files may have
+        changed without git seeing it. `calls` are under way."""
+        cache, all_known = self._cache, self._cache.modes_known
+        others = None if all_known or (seed and self._is_all(seed)) else self._ask_for_others()
+        paths = None if all_known and cache.tracked is not None else self._recorded(seed)
+        if cache.tracked is None:
+            cache.tracked = seed.directories if seed else index.parents(paths or ())
+        # where the index has just been made, that was looked at already
+        looked = seed is not None and bool(cache.directories.known)
+        rules_changed = looked or self._look(cache.tracked, *calls, others)
+        if all_known:
+            return rules_changed, self._untracked(rules_changed), cache.edited_unseen()
+        untracked = self._not_ours(self._kept(others)) if others else []
+        return rules_changed, untracked, self._look_at_all(seed, [*(paths or ()), *untracked])
+
+    def _note_include(self) -> bool:
+        """Whether what is recorded in spite of all rules is other than at the last snapshot."""
+        before, self._cache.include = self._cache.include, self._settings.include
+        return before != self._cache.include
+
+    def _reconcile(self, changes: Changes, staging: Staging | None, verifying: bool) -> None:
+        """Let go of what a rule ignores by now, and hold what the user tracks all the same."""
+        if self._cache.unreconciled and not verifying:
+            ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
+            changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
+            # of these it has just let go of those that the index has
+            changes.consider(self._included("-c"))
+        elif staging and staging.skipped:
+            if self._cache.directories.changed:
+                changes.take_back_skipped()
+            if self._settings.sparse and not verifying:
+                changes.hold_outside(staging)
 
     def _recorded(self, seed: index.Seed | None) -> list[bytes]:
         return index.paths(self._raw) if seed is None else seed.paths
