@@ -31,8 +31,8 @@ NEW, MORE, SAME, OWN, REFUSED = "new", "more", "same", "own", "refused"
 @dataclass(slots=True)
 class Arrival:
     """A session on the remote. `state` is new, more (than is here), same, own (recorded here, and nothing new to us) or
-    refused, for the `reason` given; `lines` are those that it has there; `events` how many are new
-    here, `through` the sessions that they are of."""
+    refused, for the `reason` given; `lines` are those that it has there; `events` how many of its own are new here,
+    `through` the sessions of all that came with them."""
 
     id: str
     lines: dict[str, str]
@@ -152,8 +152,11 @@ class Fetcher:
             return session.refuse(
                 f"an event in it claims to be of session {forged[0].session}, which was recorded here"
             )
-        session.events, session.through = len(events), {event.session for event in events}
-        updates = self._updates(session, here)
+        session.through = {event.session for event in events}
+        # its events may have come with another session, which goes on from one of them
+        old, now = (self._own(session, tips) for tips in (here, {**here, **session.lines}))
+        session.events = len(now) - len(old)
+        updates = self._updates(session, here, now)
         self.tree.writer.publish(updates, f"gitckpt: fetched from {self._remote.name}")
         if not is_whole(
             self.tree.repository, session.id, session.lines.values(), partial=self.tree.settings.partial_clone
@@ -163,13 +166,16 @@ class Fetcher:
             session.refuse("objects of it are missing")
         return None
 
-    def _updates(self, session: Arrival, here: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    def _own(self, session: Arrival, lines: Mapping[str, str]) -> list[Event]:
+        """The session's own events on these lines."""
+        return [e for e in self._journal.events(lines.values()) if e.session == session.id] if lines else []
+
+    def _updates(self, session: Arrival, here: Mapping[str, str], own: Iterable[Event]) -> list[tuple[str, str, str]]:
         """The refs to be moved, with what they hold now; the tags are on the newest checkpoint of each id, wherever the
         remote has them."""
         null = self.tree.repository.null_oid
         updates = [(line_ref(session.id, line), tip, here.get(line, null)) for line, tip in session.lines.items()]
-        tips = {**here, **session.lines}.values()
-        newest = newest_checkpoints(self._journal.events(tips), session.id)
+        newest = newest_checkpoints(own)
         tags = self._journal.tags(session.id)
         updates += [(tag_ref(session.id, id), commit, tags.get(id, null)) for id, commit in newest.items()]
         mark = origin_ref(session.id, self._remote.name)
@@ -177,7 +183,7 @@ class Fetcher:
         return [*updates, (mark, next(iter(session.lines.values())), held or null)]
 
 
-def newest_checkpoints(events: Iterable[Event], session: str) -> dict[str, str]:
-    """Id → the newest checkpoint of that id in the session."""
-    own = (e for e in events if e.kind == "checkpoint" and e.session == session and e.id and is_legal(e.id))
-    return {str(event.id): event.commit for event in sorted(own, key=lambda event: (event.seq, event.at))}
+def newest_checkpoints(events: Iterable[Event]) -> dict[str, str]:
+    """Id → the newest checkpoint of that id among the events of one session."""
+    named = (e for e in events if e.kind == "checkpoint" and e.id and is_legal(e.id))
+    return {str(event.id): event.commit for event in sorted(named, key=lambda event: (event.seq, event.at))}

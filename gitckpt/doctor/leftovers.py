@@ -93,7 +93,8 @@ def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
             message = f"session {session.id} was left open by an agent that is dead (pid {pid})"
             yield Remark("note", message, f"gitckpt log --session {session.id} shows how far it came")
     if found:
-        events = sum(len(session.events) for session in found)
+        # a session that goes on from another one's event holds that one's too
+        events = sum(event.session == session.id for session in found for event in session.events)
         yield Remark("ok", f"on record here: sessions {len(found):,}, events {events:,}")
 
 

@@ -93,6 +93,21 @@ def test_one_is_brought_home_and_taken_back(eventful: Place) -> None:
     assert eventful.run("pick", "run").status == 3
 
 
+def test_an_event_that_another_session_goes_on_from_is_counted_once(eventful: Place, tmp_path: Path) -> None:
+    eventful.ok("fork", "C4", "-n", "2", "--", "sh", "-c", "echo {n} >out.txt")
+    eventful.ok("pick", "2")
+    counted = {row["id"]: row["events"] for row in eventful.json("sessions", "--all")["sessions"]}
+    assert {row["id"]: len(row["whole"]) for row in eventful.json("verify")["sessions"]} == counted
+    assert f"sessions 1, events {counted['run']}\n" in eventful.ok("doctor").out
+    eventful.git("init", "-q", "--bare", str(tmp_path / "bare"))
+    eventful.git("remote", "add", "origin", str(tmp_path / "bare"))
+    eventful.ok("push")
+    eventful.git("clone", "-q", str(tmp_path / "bare"), str(tmp_path / "clone"))
+    clone = Place(tmp_path / "clone", eventful.env, eventful.zygote)
+    fetched = {row["id"]: row["events"] for row in clone.json("fetch")["sessions"]}
+    assert "run" in fetched and len(fetched) > 1 and fetched == {id: counted[id] for id in fetched}
+
+
 def test_attempts_are_drawn_beside_the_line_that_they_began_at(eventful: Place) -> None:
     script = f"printf '{BLOCK}'; echo {{n}} >out.txt; exit $(({{n}} - 1))"
     eventful.run("fork", "C2", "-n", "2", "--test", "test {n} = 2", "--", "sh", "-c", script)
