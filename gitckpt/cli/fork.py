@@ -77,6 +77,8 @@ def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = Fa
     """Make the work tree what an attempt has left."""
     reader = Reader()
     chosen = _chosen(tried(reader.sessions(everywhere=True)), name)
+    if chosen.failure:
+        render.say(f"attempt {chosen.number} did not succeed: {chosen.failure}")
     tree = WorkTree(reader.repository, render.say, lenient=True)
     restorer = Restorer(tree)
     with tree.lock:

@@ -32,6 +32,12 @@ class Tried(NamedTuple):
         return str(self.record.get("at"))
 
     @property
+    def failure(self) -> str:
+        """Why it did not succeed; "" where it ended well and passed its test, if there was one."""
+        status, test = self.record.get("status"), self.record.get("test")
+        return f"exit status {status}" if status else f"its test ended with exit status {test}" if test else ""
+
+    @property
     def fork(self) -> str:
         """What all attempts of one fork have in common."""
         return self.session.rpartition("-")[0]

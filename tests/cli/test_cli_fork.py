@@ -200,7 +200,18 @@ def test_what_to_do_next_is_said_of_the_one_that_succeeded(recorded: Place) -> N
     assert f"1 attempt failed; what number 1 has printed: {output}" in said
     assert output.read_text().startswith("try 1\n")
     assert f"gitckpt pick {chosen} brings home one that succeeded" in said
+    assert recorded.ok("pick", chosen).err == "gitckpt: to take it back: gitckpt undo\n"
     assert "brings home one all the same" in recorded.run("fork", "C2", "-n", "1", "--", "false").err
+
+
+@pytest.mark.parametrize(
+    ("test", "why"), [((), "exit status 7"), (("--test", "exit 9"), "its test ended with exit status 9")]
+)
+def test_one_that_failed_is_brought_home_with_a_warning(recorded: Place, test: tuple[str, ...], why: str) -> None:
+    recorded.run("fork", "C2", "-n", "1", *test, "--", "sh", "-c", f"echo {{n}} >a.txt; exit {0 if test else 7}")
+    told = recorded.ok("pick", "1").err
+    assert told == f"gitckpt: attempt 1 did not succeed: {why}\ngitckpt: to take it back: gitckpt undo\n"
+    assert recorded.read("a.txt") == "1\n"
 
 
 @pytest.mark.slow
