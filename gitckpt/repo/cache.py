@@ -40,15 +40,16 @@ SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
 #: Raised when the form of the file changes.
-VERSION = 7
+VERSION = 8
 
 
 class ScanCache:
     """`directories`; `modes`: permission bits by path, where they are not
     those of `umask`; `tree` of the last snapshot, if it is on record and
-    nothing has changed since, else ""; what that is `missing`; the user's `staging` area; where HEAD was.
+    nothing has changed since, else ""; the files that it has `left_out`; the user's `staging` area; where HEAD was.
 
-    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still.
+    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. `limit` is how
+    many bytes a file might have when the last snapshot was taken.
 
     `recent` are recorded files that had changed a moment before: path → change time in ns.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
@@ -66,6 +67,7 @@ class ScanCache:
         self.modes: dict[bytes, int] = {}
         self.umask = GIT_UMASK
         self.include: tuple[str, ...] = ()
+        self.limit = 0
         self.recent: dict[bytes, int] = {}
         self._hiding: set[bytes] = set()
         self._second = 0
@@ -74,7 +76,7 @@ class ScanCache:
         self.tree = self.tree_left = ""
         self.unreconciled = True
         self.unlisted: set[bytes] = set()
-        self.missing: dict[bytes, str] = {}
+        self.left_out: set[bytes] = set()
         self.staging_key: tuple[int, ...] | None = None
         self.staging: Staging | None = None
 
@@ -101,13 +103,19 @@ class ScanCache:
 
     def note_modes(self, changes: Changes) -> None:
         """Bring `modes` and `tracked` up to date after a snapshot."""
-        for path in changes.removed:
+        for path in changes.removed | changes.held:
             self.modes.pop(path, None)
             self.recent.pop(path, None)
         for path, status in changes.added.items():
             self._note_recent(path, status)
         if self.tracked is not None:
             self.tracked |= index.parents(changes.added)
+
+    def leave(self, paths: Collection[bytes]) -> None:
+        """There are no recorded files in these directories any more, and below: they are ignored if a rule says so."""
+        if self.tracked is not None:
+            self.tracked.difference_update(paths)
+        self.directories.leave(paths)
 
     def note_unlisted(self, changes: Changes) -> None:
         """Bring `unlisted` up to date after a snapshot."""
@@ -125,8 +133,11 @@ class ScanCache:
                 self._note_recent(change.path, os.lstat(self._repository.at(change.path)))
             except OSError:
                 self.modes.pop(change.path, None)
+        if any(change.status == "D" for change in changes):
+            self.tracked = None
+        self.directories.forget(index.parents(change.path for change in changes if change.status == "D"))
         if self.tracked is not None:
-            self.tracked |= index.parents(change.path for change in changes if change.status != "D")
+            self.tracked |= index.parents(change.path for change in changes)
         self.remember_index()
 
     def read_all_modes(self, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
@@ -204,12 +215,13 @@ class ScanCache:
             "tree": self.tree or self.tree_left,
             "head": self._heads.as_data(),
             "include": self.include,
+            "limit": self.limit,
             "recent": {os.fsdecode(path): noted for path, noted in self.recent.items()},
             "unreconciled": self.unreconciled,
             "unlisted": [os.fsdecode(path) for path in self.unlisted],
-            "missing": {os.fsdecode(path): reason for path, reason in self.missing.items()},
+            "left_out": [os.fsdecode(path) for path in self.left_out],
             "modes": {os.fsdecode(path): mode for path, mode in self.modes.items()},
-            "tracked": [os.fsdecode(path) for path in self.tracked or ()],
+            "tracked": None if self.tracked is None else [os.fsdecode(path) for path in self.tracked],
             "directories": {os.fsdecode(p): d.as_list() for p, d in self.directories.known.items()},
             "ignored": [os.fsdecode(path) for path in self.directories.ignored],
             "rules": self.directories.rules,
@@ -245,17 +257,19 @@ class ScanCache:
     def _take(self, document: dict[str, Any]) -> None:
         known = {os.fsencode(path): Directory.from_list(row) for path, row in document["directories"].items()}
         self.modes = {os.fsencode(path): int(mode) for path, mode in document["modes"].items()}
-        self.tracked = {os.fsencode(path) for path in document["tracked"]}
+        tracked = document["tracked"]
+        self.tracked = None if tracked is None else {os.fsencode(path) for path in tracked}
         self.directories.known = known
         self.directories.ignored = {os.fsencode(path) for path in document["ignored"]}
         self.directories.rules = {path: tuple(stamp) for path, stamp in document["rules"].items()}
         self.staging = _staging_from_data(document["staging"]) if document["staging"] else None
         self.staging_key = tuple(document["staging_key"]) if self.staging else None
         self.include = tuple(str(pattern) for pattern in document["include"])
+        self.limit = int(document["limit"])
         self.recent = {os.fsencode(path): int(noted) for path, noted in document["recent"].items()}
         self.umask, self.unreconciled = int(document["umask"]), bool(document["unreconciled"])
         self.unlisted = {os.fsencode(path) for path in document["unlisted"]}
-        self.missing = {os.fsencode(path): str(reason) for path, reason in document["missing"].items()}
+        self.left_out = {os.fsencode(path) for path in document["left_out"]}
         self.tree_left = str(document["tree"])
         self._heads.take_up(document["head"])
         self.modes_known = True

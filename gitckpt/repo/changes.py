@@ -40,8 +40,10 @@ class Changes:
         self.removed: set[bytes] = set()
         self.added: dict[bytes, os.stat_result] = {}
         self._distrusted: set[bytes] = set()
-        self._held = False
+        self.held: set[bytes] = set()
+        self._held_anew = False
         self._closed = cache.closed_directories()
+        self._inside_closed = tuple(directory + b"/" for directory in self._closed)
 
     def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
         """Take up what git says: status and path of what differs from the index, in turn, and paths not in it."""
@@ -51,7 +53,7 @@ class Changes:
             else:
                 self._consider(path)
         for path in untracked:
-            if path.endswith(b"/"):
+            if path.endswith(b"/") and not path.startswith(self._inside_closed, 0, -1):
                 self.missing[path[:-1]] = "a repository of its own: never entered, never touched"
             else:
                 self._consider(path)
@@ -60,7 +62,12 @@ class Changes:
     @property
     def any(self) -> bool:
         """Whether the index was changed."""
-        return bool(self.removed or self.added or self._held)
+        return bool(self.removed or self.added or self._held_anew)
+
+    @property
+    def left_out(self) -> set[bytes]:
+        """The files that are not held, as far as this was asked to hold them."""
+        return {path for path in self.missing if not self._cache.is_directory(path)}
 
     def consider(self, paths: Iterable[bytes]) -> None:
         """Hold these paths, whatever the ignore rules say."""
@@ -74,6 +81,8 @@ class Changes:
 
     def _consider(self, path: bytes) -> None:
         """Add the path, or say why not; what is not added must not stay in the index with the bytes of another day."""
+        if path.startswith(self._inside_closed):
+            return  # git lists what is in a repository of its own where files of ours are tracked
         reason = ""
         try:
             status = os.lstat(self._repository.at(path))
@@ -109,11 +118,8 @@ class Changes:
         """Nothing inside a repository of its own or a directory without access is content, though it was
         recorded once."""
         for directory in self._closed:
-            if directory in (self._cache.tracked or ()) or any(p.startswith(directory + b"/") for p in self.added):
+            if directory in (self._cache.tracked or ()):
                 self.removed.update(split(self._raw.run("ls-files", "-z", "--", directory)))
-                prefix = directory + b"/"
-                for path in [path for path in self.added if path.startswith(prefix)]:
-                    del self.added[path]
 
     def reconcile(self, staging: Staging | None, ignored: set[bytes], *, sparse: bool) -> None:
         """After a change of rules or of the user's index: the recorded paths that are `ignored` are content if and only
@@ -159,7 +165,8 @@ class Changes:
         if not held:
             return
         self.removed -= held
-        self._held = bool(rows)
+        self.held |= held
+        self._held_anew = self._held_anew or bool(rows)
         if rows:
             self._raw.run("update-index", "-z", "--index-info", data=b"".join(rows.values()))
         paths = b"\0".join(sorted(held)) + b"\0"
@@ -186,7 +193,7 @@ class Changes:
 
     def _is_here(self, path: bytes) -> bool:
         """Whether something of this work tree stands at the path, and not behind a link or in a closed directory."""
-        if any(path.startswith(directory + b"/") for directory in self._closed):
+        if path.startswith(self._inside_closed):
             return False
         return os.path.lexists(self._repository.at(path)) and not leads_through_link(self._repository, path)
 

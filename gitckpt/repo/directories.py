@@ -15,7 +15,7 @@ from gitckpt.errors import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
@@ -158,6 +158,17 @@ class Directories:
         for path in paths:
             if path not in self.known:
                 self.known[path] = self._read(path, None)
+
+    def forget(self, paths: Iterable[bytes]) -> None:
+        """Look at these directories, if there are any, as if they were new."""
+        for path in paths:
+            self.known.pop(path, None)
+
+    def leave(self, paths: Collection[bytes]) -> None:
+        """Forget those of the directories that are ignored, and all below them: no recorded file is in them."""
+        for path in self._ignored(list(paths)):
+            for inner in [known for known in self.known if known == path or known.startswith(path + b"/")]:
+                del self.known[inner]
 
     def _children(self, path: bytes, directory: Directory, tracked: set[bytes]) -> list[bytes]:
         """The directories in one that may have content."""

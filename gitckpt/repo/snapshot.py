@@ -68,11 +68,11 @@ class Snapshotter:
             self._follow_settings()
         # another process may have others: it has another home, or its environment sets some
         mend(self.repository, self._settings)
-        if not self._cache.is_current():
-            self._resume()
-        self._cache.trust(recorded)
         try:
             try:
+                if not self._cache.is_current():
+                    self._resume()
+                self._cache.trust(recorded)
                 return self._take(also, verifying)
             except GitFailed:
                 # the index may trust objects that a gc has removed, or be damaged: once more without it
@@ -90,10 +90,23 @@ class Snapshotter:
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
         whole = index.is_whole(self.repository)
-        if not (whole and self._cache.load()):
+        known = whole and self._cache.load()
+        if not known:
             self._cache.drop()  # also what was read of a damaged one
-        if not whole:
-            self._seed = self._seeded()
+        if not whole or self._holds_too_large(known):
+            self.renew()
+
+    def _holds_too_large(self, known: bool) -> bool:
+        """Whether the private index may hold files that are larger than they may be by now."""
+        if known:
+            return self._cache.limit > self._settings.max_file_size
+        return any(self._is_too_large(path) for path in index.paths(self._raw))
+
+    def _is_too_large(self, path: bytes) -> bool:
+        try:
+            return os.lstat(self.repository.at(path)).st_size > self._settings.max_file_size
+        except OSError:
+            return False
 
     def _seeded(self) -> index.Seed:
         return index.seed(self.repository, self._raw, self._read_directories, sparse=self._settings.sparse)
@@ -137,7 +150,7 @@ class Snapshotter:
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
         changes.read_again(unseen)
-        if self._note_include() or rules_changed or staging_changed:
+        if self._note_bounds() or rules_changed or staging_changed:
             cache.unreconciled = True
         if as_staged:
             cache.unlisted = set()  # both have the same paths
@@ -147,12 +160,13 @@ class Snapshotter:
         changes.take_back_unlisted()
         changes.consider([*self._included(), *also])
         changes.apply()
+        self._leave(changes.removed)
         cache.directories.enter(index.parents(changes.added))
         cache.note_unlisted(changes)
         # git has just written the staging area's tree, and seen that all of it is there
         tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any)
         snapshot = Snapshot(tree, self._heads.read(head), staging)
-        snapshot.missing = cache.missing = changes.missing
+        snapshot.missing, cache.left_out = changes.missing, changes.left_out
         self._describe(snapshot, changes)
         if seed is not None:
             index.settle(self.repository)
@@ -174,8 +188,9 @@ class Snapshotter:
         untracked = self._not_ours(self._kept(others)) if others else []
         return rules_changed, untracked, self._look_at_all(seed, [*(paths or ()), *untracked])
 
-    def _note_include(self) -> bool:
-        """Whether what is recorded in spite of all rules is other than at the last snapshot."""
+    def _note_bounds(self) -> bool:
+        """Take up which files are recorded, by size and in spite of rules; whether the latter are others than before."""
+        self._cache.limit = self._settings.max_file_size
         before, self._cache.include = self._cache.include, self._settings.include
         return before != self._cache.include
 
@@ -219,15 +234,22 @@ class Snapshotter:
         """Untracked paths that no rule ignores, where any can have come since the last look; everywhere where a rule
         has changed.
 
-        What was left out the last time is asked about again: it is no longer new, and still not in the index.
+        What was left out the last time is asked about again: it is no longer new, and still not in the index. Only git
+        can tell whether it is content now.
         """
-        changed = self._cache.directories.changed
-        if rules_changed or b"" in changed or len(changed) > MOST_PATHSPECS:
+        asked = self._cache.directories.changed | self._cache.left_out
+        if rules_changed or b"" in asked or len(asked) > MOST_PATHSPECS:
             return self._not_ours(self._kept(self._ask_for_others()))
-        found = [path for path in self._cache.missing if not self._cache.is_directory(path)]
-        if changed:
-            found += self._kept(self._ask_for_others("--", *sorted(changed)))
-        return self._not_ours(found)
+        return self._not_ours(self._kept(self._ask_for_others("--", *sorted(asked)))) if asked else []
+
+    def _leave(self, removed: Collection[bytes]) -> None:
+        """Know nothing more of ignored directories that were entered for recorded files which have gone."""
+        cache = self._cache
+        left = [path for path in index.parents(removed) if cache.is_directory(path) and path in (cache.tracked or ())]
+        if left:
+            named = sorted(left) if len(left) <= MOST_PATHSPECS else []
+            tracked = index.parents(split(self._raw.run("ls-files", "-z", "--", *named)))
+            cache.leave([path for path in left if path not in tracked])
 
     def _ask_for_others(self, *paths: bytes | str) -> Call:
         return self._raw.start("ls-files", "-z", "-o", "--exclude-standard", *paths)

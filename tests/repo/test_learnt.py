@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -240,3 +241,132 @@ def test_a_file_whose_time_was_put_back_is_no_obstacle_to_a_rollback(project: Pr
     os.utime(project.root / "README.md", (10**9, 10**9))
     project.roll_back("C1")
     assert project.read("README.md") == b"# Project\n"
+
+
+LARGE = b"x" * 5000
+
+
+def limit_to(project: Project, size: int) -> None:
+    project.git("config", "gitckpt.maxFileSize", str(size))
+
+
+def _large(project: Project) -> None:
+    limit_to(project, 1000)
+    project.write("src/new/large", LARGE)
+
+
+def _large_by_a_pattern(project: Project) -> None:
+    limit_to(project, 1000)
+    project.git("config", "gitckpt.include", "src/*.log")
+    project.write("src/some.log", LARGE)
+
+
+def _pattern_goes(project: Project) -> None:
+    project.git("config", "--unset", "gitckpt.include")
+
+
+def _pattern_goes_and_limit_too(project: Project) -> None:
+    _pattern_goes(project)
+    limit_to(project, 10_000)
+
+
+def _fifo(project: Project) -> None:
+    os.mkfifo(project.root / "src/some.log")
+
+
+def _fifo_becomes_an_ignored_file(project: Project) -> None:
+    project.remove("src/some.log")
+    project.write("src/some.log", "ignored")
+
+
+def _becomes_a_repository(project: Project) -> None:
+    project.git("init", "-q", "--template=", "src/new")
+
+
+def _goes_behind_a_link(project: Project) -> None:
+    (project.root / "src/new").rename(project.root / "src/other")
+    project.write("src/other/large", "small")
+    project.link("src/new", "other")
+
+
+def _forced(project: Project) -> None:
+    project.write("build/kept", "x")
+    project.git("add", "-f", "build/kept")
+
+
+def _forced_no_more(project: Project) -> None:
+    project.git("rm", "-q", "--cached", "build/kept")
+    project.remove("build/kept")
+
+
+def _on_disk_outside_of_the_checkout(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/")
+    project.write("README.md", b"# Project\n", 0o700)
+
+
+def _gone_outside_of_the_checkout(project: Project) -> None:
+    project.remove("README.md")
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        pytest.param(_fifo, _fifo_becomes_an_ignored_file, id="fifo"),
+        pytest.param(_large, _becomes_a_repository, id="repository"),
+        pytest.param(_large, _goes_behind_a_link, id="link"),
+        pytest.param(_large_by_a_pattern, _pattern_goes, id="pattern"),
+        pytest.param(_large_by_a_pattern, _pattern_goes_and_limit_too, id="pattern and limit"),
+        pytest.param(_forced, _forced_no_more, id="ignored directory"),
+        pytest.param(_on_disk_outside_of_the_checkout, _gone_outside_of_the_checkout, id="sparse"),
+    ],
+)
+def test_another_process_tells_what_one_without_a_memory_would(
+    project: Project, first: Callable[[Project], None], then: Callable[[Project], None]
+) -> None:
+    first(project)
+    become_settled(project)
+    project.snapshot()
+    then(project)
+    become_settled(project)
+    seen = told(project, project.snapshot())
+    assert told(project, project.snapshot()) == seen
+    assert seen == told(project, anew(project))
+
+
+@pytest.mark.parametrize("memory", ["whole", "lost", "in one process"])
+def test_what_was_recorded_is_not_when_the_limit_is_lowered(project: Project, memory: str) -> None:
+    project.write("large", LARGE)
+    tree = project.tree()
+    assert "large" in project.held(taken(tree).tree)
+    tree.close()
+    if memory == "lost":
+        project.remove(".git/gitckpt/scan.json")
+    limit_to(project, 1000)
+    seen = taken(tree) if memory == "in one process" else project.snapshot()
+    assert list(seen.missing) == [b"large"]
+    assert "large" not in project.held(seen.tree)
+
+
+def test_a_file_in_a_repository_where_files_are_tracked_is_not_content_whatever_its_time(project: Project) -> None:
+    project.write("nested/tracked", "x")
+    project.commit("no repository yet")
+    project.git("init", "-q", "--template=", "nested")
+    time.sleep(1.02 - time.time() % 1)  # a second begins
+    project.git("update-index", "--force-write-index")
+    project.write("nested/file", "x")
+    os.utime(project.root / "nested/file", (10**9, 10**9))
+    seen = project.snapshot()
+    assert list(seen.missing) == [b"nested"]
+    assert "nested/file" not in project.held(seen.tree)
+
+
+def test_a_directory_that_a_rollback_has_emptied_of_recorded_files_is_ignored_again(project: Project) -> None:
+    project.checkpoint("C1")
+    project.write("build/kept", "x")
+    project.git("add", "-f", "build/kept")
+    project.checkpoint("C2")
+    project.write("build/ignored", "x")
+    (project.root / "build").chmod(0o700)
+    project.roll_back("C1")
+    become_settled(project)
+    assert told(project, project.snapshot()) == told(project, anew(project))
