@@ -31,11 +31,19 @@ INDEX_ANEW = (
 #: What helps where we have no right to what git needs.
 TO_OPEN = "gitckpt doctor names what is closed to you, and the command that opens it"
 
-#: What git says, and what helps: of a staging area that it cannot read, of what it has no right to.
+#: What git says where it may not write into the object store.
+STORE_CLOSED = "insufficient permission for adding an object"
+
+#: What helps where a ref has the name of a directory that others need.
+TO_MOVE_A_REF = "git branch kept REF keeps the ref that is in the way; git update-ref --no-deref -d REF takes it away"
+
+#: What git says, and what helps: of a staging area that it cannot read, what it has no right to, names that clash.
 REMEDIES = {
     "index file smaller than expected": INDEX_ANEW,
     "index file corrupt": INDEX_ANEW,
     "Permission denied": TO_OPEN,
+    STORE_CLOSED: TO_OPEN,
+    "' exists; cannot create '": TO_MOVE_A_REF,
 }
 
 

@@ -6,7 +6,7 @@ import os
 import stat
 
 from gitckpt.errors import GitFailed
-from gitckpt.repo.answers import raw_changes, reads
+from gitckpt.repo.answers import STORE_CLOSED, raw_changes, reads
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index import parents
@@ -250,15 +250,17 @@ class Changes:
                 raise GitFailed(f"git {call.words} left something out: {call.complaint}")
 
     def _add_one_by_one(self, paths: list[bytes]) -> None:
-        """Find the path that stops the others, and name it."""
+        """Find the path that stops the others, and name it. Raises GitFailed where no file is at fault."""
         for path in paths:
             try:
                 self._feed([path])
             except GitFailed as error:
+                if STORE_CLOSED in str(error):
+                    raise
                 self._remove([path])
                 self.removed.add(path)
                 self.added.pop(path, None)
-                self.missing[path] = f"git cannot add it: {str(error).rpartition(': ')[2]}"
+                self.missing[path] = f"git cannot add it: {_first_complaint(error)}"
 
     def _unstable(self, paths: dict[bytes, os.stat_result]) -> dict[bytes, os.stat_result]:
         again: dict[bytes, os.stat_result] = {}
@@ -307,6 +309,11 @@ def _pairs(fields: list[bytes]) -> list[tuple[bytes, bytes]]:
     if any(status not in STATUSES for status, _ in pairs):
         raise ValueError(fields)
     return pairs
+
+
+def _first_complaint(error: GitFailed) -> str:
+    """What git says first is why; what it says last is what became of it."""
+    return str(error).partition(": ")[2].partition("\n")[0].removeprefix("error: ")
 
 
 def _identity(status: os.stat_result) -> tuple[int, ...]:

@@ -249,6 +249,18 @@ def _closed(*, readable: bool) -> Directory:
     return directory
 
 
+def why_closed(full: bytes) -> str:
+    """Why a directory that could not be looked at cannot."""
+    try:
+        os.stat(os.path.join(full, b"."))
+        os.scandir(full).close()
+    except PermissionError:
+        pass
+    except OSError as error:
+        return f"this directory cannot be read: {error.strerror}"
+    return "no permission to read this directory"
+
+
 def _refuse_special_rules(path: bytes, directory: Directory) -> None:
     """Raise Refused where a file of rules is a FIFO or a device: git would wait for ever."""
     for name in READ_BY_GIT:

@@ -9,7 +9,7 @@ from gitckpt.errors import GitFailed
 from gitckpt.repo import index
 from gitckpt.repo.cache import ScanCache, own_places
 from gitckpt.repo.changes import Changes
-from gitckpt.repo.directories import ignored_paths
+from gitckpt.repo.directories import ignored_paths, why_closed
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
 from gitckpt.repo.index_file import stat_key
@@ -328,7 +328,7 @@ class Snapshotter:
             if directory.boundary:
                 snapshot.missing[path] = "a repository of its own: never entered, never touched"
             elif directory.unreadable:
-                snapshot.missing[path] = "no permission to read this directory"
+                snapshot.missing[path] = why_closed(self.repository.at(path))
             for name, kind in directory.special.items():
                 snapshot.missing[path + b"/" + name if path else name] = f"a {kind}"
         if snapshot.staging is None:

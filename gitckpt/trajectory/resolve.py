@@ -115,6 +115,13 @@ def _too_few(
 def _unknown(name: str, ordered: Sequence[Session]) -> UnknownId:
     shown = name.encode("unicode_escape").decode("ascii")[:80]
     ids = list(dict.fromkeys(event.id for session in ordered for event in session.events if event.id))
+    unreadable = sum(event.kind == "unreadable" for session in ordered for event in session.events)
+    if unreadable and not ids:
+        return UnknownId(
+            f"no checkpoint {shown!r}: what is on record here cannot be read, as after a rewrite of history that took "
+            "gitckpt's refs along",
+            "gitckpt verify tells what is wrong",
+        )
     if not ids:
         return UnknownId(
             f"no checkpoint {shown!r}: nothing has been recorded in this work tree", "gitckpt save records one"

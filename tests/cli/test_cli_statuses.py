@@ -72,6 +72,16 @@ def test_3_in_a_repository_of_somebody_else(place: Place) -> None:
 # -- 4: git failed
 
 
+def test_4_where_a_ref_has_the_name_of_a_directory_of_ours(place: Place) -> None:
+    place.git("update-ref", "refs/gitckpt", "HEAD")
+    answer = place.run("save")
+    assert (answer.status, answer.out) == (4, "")
+    assert "'refs/gitckpt' exists" in answer.err and "\ngitckpt:   → git branch kept REF" in answer.err
+    place.git("branch", "kept", "refs/gitckpt")
+    place.git("update-ref", "--no-deref", "-d", "refs/gitckpt")
+    place.ok("save")
+
+
 def test_4_without_git(recorded: Place) -> None:
     for command in (["log"], ["status"], ["save"], ["rollback", "C1"], ["validate", "--staged"]):
         what, help = "git was not found on PATH", "install git 2.30 or newer, and see that `git --version` works"

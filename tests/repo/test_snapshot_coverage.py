@@ -122,6 +122,44 @@ def test_of_a_directory_without_access_all_is_right_or_named(
     assert unprivileged.run(LOOK, project.root) == [sorted([*FILES, "src/untracked"]), {}]
 
 
+def test_a_directory_too_deep_to_be_read_is_told_as_that(project: Project) -> None:
+    deep = os.open(project.root, os.O_RDONLY)
+    for _ in range(21):
+        os.mkdir("d" * 200, dir_fd=deep)
+        inner = os.open("d" * 200, os.O_RDONLY, dir_fd=deep)
+        os.close(deep)
+        deep = inner
+    os.close(os.open("file", os.O_CREAT, dir_fd=deep))
+    os.close(deep)
+    snapshot = project.snapshot()
+    shutil.rmtree(project.root / ("d" * 200))
+    assert set(snapshot.missing.values()) == {"this directory cannot be read: File name too long"}
+    assert set(project.held(snapshot.tree)) == set(FILES)
+
+
+CLOSED_STORE = """
+import os
+from pathlib import Path
+from gitckpt.errors import GitFailed
+from project import Project
+project = Project(Path.cwd())
+store = project.root / ".git/objects"
+for number in range(256):
+    (store / f"{number:02x}").mkdir(exist_ok=True)
+    (store / f"{number:02x}").chmod(0o555)
+try:
+    answer = [path.decode() for path in project.snapshot().missing]
+except GitFailed as error:
+    answer = error.hint
+"""
+
+
+def test_where_the_store_takes_nothing_no_file_is_blamed(project: Project) -> None:
+    project.write("new", "a blob that is in no store yet\n")
+    hint = unprivileged.run(CLOSED_STORE, project.root)
+    assert hint == "gitckpt doctor names what is closed to you, and the command that opens it"
+
+
 @pytest.mark.parametrize("commit", [True, False])
 def test_a_repository_inside_is_a_boundary(project: Project, commit: bool) -> None:
     nested(project.root / "vendor" / "lib", commit=commit)

@@ -122,6 +122,15 @@ def test_where_nothing_is_on_record_that_is_said() -> None:
     )
 
 
+def test_what_cannot_be_read_is_not_told_as_nothing() -> None:
+    rewritten = Timeline("old")
+    rewritten.add("unreadable")
+    with pytest.raises(UnknownId) as caught:
+        resolve("C1", [rewritten.session()], None)
+    assert str(caught.value).startswith("no checkpoint 'C1': what is on record here cannot be read, as after a rewrite")
+    assert caught.value.hint == "gitckpt verify tells what is wrong"
+
+
 @given(st.one_of(st.text(max_size=12), st.text("C0123456789~@/sS main-retryR", max_size=12)))
 def test_any_text_finds_an_event_or_is_unknown(name: str) -> None:
     try:
