@@ -14,10 +14,11 @@ if TYPE_CHECKING:
 
 class Account:
     """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
-    none; and `missing`, the paths that the snapshots do not hold, with the reasons."""
+    none; `lost`, how many events were on record and are gone; and `missing`, the paths that the snapshots do not hold,
+    with the reasons."""
 
     def __init__(self) -> None:
-        self.blocks, self.session, self.opened = 0, "", ""
+        self.blocks, self.session, self.opened, self.lost = 0, "", "", 0
         self.missing: dict[str, str] = {}
         self._mended: list[str] = []
 
@@ -32,7 +33,17 @@ class Account:
             self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
 
     def uncovered(self) -> list[str]:
-        """A line for each path that is not covered, the first ten by name."""
+        """A line for what is gone, and one for each path that is not covered, the first ten by name."""
+        return self._gone() + self._not_covered()
+
+    def _gone(self) -> list[str]:
+        from gitckpt.views.text import count
+
+        what = count(self.lost, "event")
+        how = "somebody deleted or moved a ref, or replaced the git directory"
+        return [f"no longer on record: {what} from before: {how}; gitckpt verify names which"] if self.lost else []
+
+    def _not_covered(self) -> list[str]:
         lines = [f"not covered: {path}: {reason}" for path, reason in sorted(self.missing.items())]
         return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
 

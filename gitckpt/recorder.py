@@ -64,6 +64,7 @@ class Recorder:
         self._session: Session | None = None
         self._sources: Sources | None = None
         self._last: tuple[str, tuple[object, ...]] | None = None
+        self._reached = 0
         self.account = Account()
 
     @property
@@ -123,9 +124,17 @@ class Recorder:
         except ObjectsGone:
             raise
         except GitFailed:
-            if known is None or self._reload(known.id) is known:
+            if known is None or (now := self._reload(known.id)) is known:
                 raise
+            self._note_lost(known.total, now.total)
             return write(snapshot, self._place() or self._open(snapshot))
+
+    def _note_lost(self, before: int, now: int) -> None:
+        """Somebody has deleted refs of the session, or put another repository in the place of this one: numbers go on
+        after what is gone, so that history shows the gap."""
+        if now < before:
+            self._reached = before
+            self.account.lost += before - now
 
     def checkpoint(self, fields: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> Event:
         """A checkpoint that was not written as a block; its id is the next. `document` goes into the record beside the
@@ -207,7 +216,7 @@ class Recorder:
         lines = self._session.lines
         if event.kind == "checkpoint" and event.fields.get("facts"):
             self._note_evidence(event, snapshot)
-        self.tree.draft(event, snapshot, lines)
+        self.tree.draft(event, snapshot, lines, self._reached)
         tags = (event.id,) if event.kind == "checkpoint" and event.id else ()
         self.tree.publish(event, snapshot, lines, tags=tags, opened=opened)
         self._session.add(event)

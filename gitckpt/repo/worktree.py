@@ -140,14 +140,14 @@ class WorkTree:
         self._new = {(commit, tree): new}
         return found
 
-    def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str]) -> Event:
+    def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str], after: int = 0) -> Event:
         """The event with its place in history: sequence number, time, parents, and what the record says of git.
 
-        `lines` are those of its session as they are now, name → commit.
+        `lines` are those of its session as they are now, name → commit; its number is higher than `after`.
         """
         tips = self.tips(set(lines.values()))
         tip = lines.get(event.line, "")
-        event.seq = 1 + max((other.seq for other in tips.values() if other.session == event.session), default=0)
+        event.seq = 1 + max((after, *(other.seq for other in tips.values() if other.session == event.session)))
         event.at = _now()
         event.worktree = self.repository.name
         document = event.document

@@ -270,6 +270,18 @@ def test_a_block_that_git_does_not_take_is_named_and_the_others_are_on_record(pl
     assert place.ids() == ["start", "C1", "C3", "end"]
 
 
+def test_what_an_agent_takes_off_the_record_is_told_at_the_end(place: Place) -> None:
+    script = """
+        cat ../agent/C1; await tags/C1
+        git for-each-ref --format='delete %(refname)' refs/gitckpt | git update-ref --no-deref --stdin
+        cat ../agent/C2; await tags/C2
+    """
+    answer = place.run(*wrapped(place, script))
+    assert answer.status == 0
+    assert answer.err.startswith("gitckpt: no longer on record: 2 events from before: somebody deleted or moved a ref")
+    assert place.run("log").status == place.run("verify").status == 5
+
+
 # -- at a terminal
 
 NO_BLOCK = "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"

@@ -137,6 +137,20 @@ def test_a_session_whose_refs_are_gone_is_followed_by_a_new_one(project: Project
     assert story(session(project, second.session)) == ["start", "C1"]
 
 
+def test_events_that_are_lost_meanwhile_leave_a_gap_that_is_told(project: Project) -> None:
+    recorder = Recorder(project.tree(), alone=True)
+    first = recorder.record(checkpoint("C1"))
+    assert recorder.account.uncovered() == []
+    project.remove(".git")
+    project.git("init", "-q", "-b", "main", "--template=")
+    second = recorder.record(checkpoint("C2"))
+    assert (second.session, second.seq) == (first.session, first.seq + 1)
+    assert recorder.record(checkpoint("C3")).seq == first.seq + 2
+    assert session(project, first.session).lost == 2
+    [told] = recorder.account.uncovered()
+    assert told.startswith("no longer on record: 2 events from before: somebody deleted or moved a ref, or replaced")
+
+
 def test_a_checkpoint_by_hand(project: Project) -> None:
     recorder = Recorder(project.tree())
     first, second = recorder.save("before lunch"), recorder.save("")
