@@ -50,10 +50,15 @@ _PRIVATE_KEY = re.compile(
     rb"(?:[\r\n \\n\"+]|[A-Za-z-]{1,30}: [^\r\n]{0,200}){0,40}[A-Za-z0-9+/=]{40}"
 )
 
+#: What follows the name of an AWS secret key, which has no shape of its own, where it is set.
+_AWS_SECRET = rb"[\"']?[ \t]{0,20}[:=][ \t]{0,20}[\"']?[A-Za-z0-9/+]{40}(?![/+=])"
+
 SHAPES = (
     Shape("a private key", b"PRIVATE KEY", _PRIVATE_KEY, may_begin=100),
     _shape("an AWS access key", b"AKIA", rb"AKIA[A-Z2-7]{16}"),
     _shape("an AWS access key", b"ASIA", rb"ASIA[A-Z2-7]{16}"),
+    _shape("an AWS secret key", b"aws_secret_access_key", rb"aws_secret_access_key" + _AWS_SECRET),
+    _shape("an AWS secret key", b"AWS_SECRET_ACCESS_KEY", rb"AWS_SECRET_ACCESS_KEY" + _AWS_SECRET),
     _shape("a GitHub token", b"ghp_", rb"ghp_[A-Za-z0-9]{36}"),
     _shape("a GitHub token", b"gho_", rb"gho_[A-Za-z0-9]{36}"),
     _shape("a GitHub token", b"ghu_", rb"ghu_[A-Za-z0-9]{36}"),
@@ -83,6 +88,9 @@ SHAPES = (
 #: Documentation shows keys that open nothing.
 SHOWN = re.compile(rb"EXAMPLE|example|xxxxxxxx|XXXXXXXX|00000000")
 
+#: How text in UTF-16 begins, as shells of Windows write it.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+
 #: Names that hold secrets and nothing else; of `.env` files those that are not there to be copied.
 NAMES = re.compile(
     rb"(?:\.env|\.netrc|_netrc|\.git-credentials|\.pgpass|\.htpasswd|\.vault_pass|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
@@ -104,4 +112,6 @@ def confidential_name(path: bytes) -> str:
 def confidential_content(content: bytes | bytearray | memoryview) -> str:
     """Which kind of secret the content holds; "" where it holds none."""
     held = bytes(content)
+    if held.startswith(UTF_16):
+        held = held.replace(b"\0", b"")
     return next((f"it holds {shape.name}" for shape in SHAPES if shape.stands_in(held)), "")

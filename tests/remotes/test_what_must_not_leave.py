@@ -22,6 +22,7 @@ def letters(count: int) -> str:
 #: What each kind of secret looks like, put together here so that this file holds none.
 SECRETS = {
     "an AWS access key": "AK" + "IA" + letters(40).upper()[:16].replace("0", "2").replace("1", "2"),
+    "an AWS secret key": "aws_secret" + "_access_key = '" + letters(40),
     "a GitHub token": "gh" + "p_" + letters(36),
     "a GitLab token": "glp" + "at-" + letters(20),
     "a Slack token": "xo" + "xb-123456789012-123456789012-" + letters(24),
@@ -46,9 +47,16 @@ def test_each_kind_is_known_by_its_shape(name: str) -> None:
         assert confidential_content(b"word" + secret[: len(secret) // 3]) == ""
 
 
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_is_read_too(encoding: str) -> None:
+    held = f"\ufeffset TOKEN={SECRETS['a GitHub token']}\r\n".encode(encoding)
+    assert confidential_content(held) == "it holds a GitHub token"
+
+
 @pytest.mark.parametrize(
     "text",
     [
+        b"aws_secret_access_key = os.environ['KEY']", b"AWS_SECRET_ACCESS_KEY=" + b"a" * 64,
         b"AKIAIOSFODNN7EXAMPLE", b"ghp_short", b"sk_test_" + b"a" * 30, b"-----BEGIN PUBLIC KEY-----\n" + b"A" * 64,
         b"the words PRIVATE KEY stand here", b"AIzaNot", b"eyJhbGciOi.eyJ", b"xoxo-love", b"glpat-", b"notghp_" + b"a" * 36,
     ],
