@@ -5,6 +5,8 @@ are carried out one after the other, and one that has begun is finished though t
 
 from __future__ import annotations
 
+import json
+import re
 from functools import partial
 from io import TextIOWrapper
 from typing import TYPE_CHECKING
@@ -19,6 +21,7 @@ from gitckpt import __version__
 from gitckpt.errors import GitckptError, GitFailed
 from gitckpt.mcp import INSTRUCTIONS
 from gitckpt.mcp.greeting import tools
+from gitckpt.protocol.reader import encoded
 from gitckpt.toolbox.tools import call_tool
 
 if TYPE_CHECKING:
@@ -38,7 +41,21 @@ class _Heard(TextIOWrapper):
         self._lines = [line.decode("utf-8", "replace") for line in lines]
 
     def readline(self, size: int = -1, /) -> str:  # type: ignore[override]  # as of the class above
-        return self._lines.pop(0) if self._lines else super().readline(size)
+        return _sound(self._lines.pop(0) if self._lines else super().readline(size))
+
+
+#: The escape of a half of a character: a text that was cut in two has one that stands alone.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _sound(line: str) -> str:
+    """A request with no half characters in it: the SDK cannot read these, and would never answer."""
+    if not _HALF.search(line):
+        return line
+    try:
+        return encoded(json.dumps(json.loads(line), ensure_ascii=False)).decode() + "\n"
+    except (ValueError, RecursionError):
+        return line
 
 
 class _Told(TextIOWrapper):

@@ -7,10 +7,14 @@ from __future__ import annotations
 import os
 import stat
 import struct
+from typing import Final
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+#: Bytes of room in a pipe: as much as Linux gives to any user.
+ROOM: Final = 1 << 20
 
 
 def plug_standard() -> list[int]:
@@ -64,6 +68,20 @@ def without_blocking(descriptor: int) -> int:
         except OSError:
             pass
     return os.dup(descriptor)
+
+
+def widen(pipe: int) -> None:
+    """Make room in a pipe, as far as the system allows.
+
+    A writer that is stopped while it waits for room is told, when it goes on, that only a part was written, and some
+    writers do not look at that: an unbuffered Python loses the rest.
+    """
+    import fcntl
+
+    try:
+        fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, ROOM)
+    except (AttributeError, OSError):  # another system, or no more room for this user
+        pass
 
 
 def waiting_bytes(descriptor: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from gitckpt.process.descriptors import close_all, without_blocking
+from gitckpt.process.descriptors import close_all, widen, without_blocking
 from gitckpt.process.relay import Source
 from gitckpt.process.terminal import Terminal, open_pty
 
@@ -50,6 +50,7 @@ class Streams:
 
     def _pipe(self, descriptor: int, stream: Stream) -> int:
         ours, theirs = os.pipe()
+        widen(theirs)
         self.sources.append(Source(ours, without_blocking(descriptor), stream))
         return theirs
 

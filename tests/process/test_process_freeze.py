@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -49,6 +50,12 @@ def pids(directory: Path) -> list[int]:
 def moves(directory: Path) -> bool:
     before = counts(directory)
     return bool(eventually(lambda: all(a != b for a, b in zip(before, counts(directory), strict=True))))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="pipes can be given more room on Linux only")
+def test_a_write_is_not_cut_short_because_the_writer_was_stopped(busy: Workshop) -> None:
+    writer = "import os; os.write(1, b'block'); os.write(2, b'%d' % os.write(1, b'x' * 600_000))"
+    assert busy.run(sys.executable, "-c", writer, freeze=True).stderr == b"600000"
 
 
 @pytest.mark.parametrize("mode", ["pipe", "pty"])

@@ -135,3 +135,11 @@ def test_outside_of_a_repository_each_call_says_so(project: Project, tmp_path: A
     _, _, answers = talk(Project(empty), [("checkpoint", STATE), ("log", {})])
     assert [answer.is_error for answer in answers] == [True, True]
     assert "this is not a git repository" in answers[0].content[0].text
+
+
+def test_half_a_character_in_a_call_is_answered(project: Project) -> None:
+    call = request(3, "tools/call", name="checkpoint", arguments=STATE | {"goal": "\ud83d cut, \U0001f600 whole"})
+    *_, answer = answers_to(project, hello("2025-06-18"), INITIALIZED, request(2, "tools/list"), call, count=3)
+    assert not answer["result"]["isError"]
+    recorded = project.git("log", "--all", "-1", "--grep=^C1", "--format=%B")
+    assert "\ufffd cut, \\U0001F600 whole" in recorded
