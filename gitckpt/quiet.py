@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.agents.line_place import follows, offset_of
 from gitckpt.agents.lookup import text
 from gitckpt.agents.regular import open_regular
 from gitckpt.agents.tool_call import SHELL_EVENTS, call_id, shell_call
@@ -70,24 +71,26 @@ def _heard(repository: Repository, name: str) -> str:
     return next((line[8:-1] for line in lines if line.startswith('heard: "') and "\\" not in line), "")
 
 
-def _place(heard: str, head: str) -> int | None:
-    digits = heard[len(head) :] if heard.startswith(head) else ""
-    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 16 else None
+def _place(heard: str, head: str) -> str:
+    return heard[len(head) :] if heard.startswith(head) else ""
 
 
-def _nothing_said(path: str, place: int | None, awaited: bytes = b"") -> bool:
-    if place is None:
+def _nothing_said(path: str, place: str, awaited: bytes = b"") -> bool:
+    end = offset_of(place)
+    if end is None:
         return False
     try:
         with open_regular(path) as file:
-            if os.fstat(file.fileno()).st_size < place:
+            if os.fstat(file.fileno()).st_size < end:
                 return False
             # calls of one message may run side by side: the hook of another one may have read this one too
-            file.seek(max(place - BEFORE, 0))
-            old, new = file.read(min(place, BEFORE)), file.read(MOST + 1)
+            file.seek(max(end - BEFORE, 0))
+            old, new = file.read(min(end, BEFORE)), file.read(MOST + 1)
     except OSError:
         return False
-    return len(new) <= MOST and (awaited in new or awaited in old) and not any(sign in new for sign in SIGNS)
+    if not follows(place, old) or len(new) > MOST:
+        return False
+    return (awaited in new or awaited in old) and not any(sign in new for sign in SIGNS)
 
 
 def _record_changes(repository: Repository, payload: Mapping[str, Any], name: str, head: str, auto: str) -> bool:

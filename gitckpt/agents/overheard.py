@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitckpt.agents.homes import placed
+from gitckpt.agents.line_place import offset_of
 from gitckpt.agents.regular import open_regular
 from gitckpt.agents.session_file import Reading, Whereabouts, read_session
 from gitckpt.agents.signals import Boundary, Lost, Opened, Said, Signal
@@ -89,12 +90,12 @@ def _has_begun(signals: Sequence[Signal], call: str) -> bool:
 
 def _was_read(path: str, place: str, call: str) -> bool:
     """Whether the call stands in what was read before: calls of one message may run side by side."""
-    if not place.isdigit():
+    if not (end := offset_of(place)):
         return False
     try:
         with open_regular(path) as file:
-            file.seek(max(int(place) - _BEFORE, 0))
-            return call.encode("utf-8", "replace") in file.read(min(int(place), _BEFORE))
+            file.seek(max(end - _BEFORE, 0))
+            return call.encode("utf-8", "replace") in file.read(min(end, _BEFORE))
     except OSError:
         return False
 

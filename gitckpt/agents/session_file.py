@@ -6,10 +6,11 @@ import json
 import os
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, NamedTuple
 from urllib.parse import quote
 
 from gitckpt.agents.json_lines import MAX_LINE
+from gitckpt.agents.line_place import COMPARED, follows, offset_of, place_at
 from gitckpt.agents.lookup import at
 from gitckpt.agents.regular import open_regular
 from gitckpt.agents.signals import Lost, Opened, Signal
@@ -50,7 +51,7 @@ class Reading(NamedTuple):
 
 
 def read_session(file: SessionFile, path: str, session: str = "", place: str = "") -> Reading:
-    """What a session file holds beyond `place`; all of it where that is "" or the file has become shorter.
+    """What a session file holds beyond `place`; all of it where that is "" or what came before it is there no more.
 
     A file that is not there yet, cannot be read or is no regular file is a Lost and leaves the place. `session` picks
     one of a database.
@@ -75,15 +76,25 @@ def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
     """Whole lines only: what the client is writing just now is read the next time."""
     channel, signals = Channel(file.decode()), list[Signal]()
     with open_regular(path) as lines:
-        offset = int(place) if place.isascii() and place.isdigit() else 0
-        if offset > os.fstat(lines.fileno()).st_size:
-            offset = 0
-        end = lines.seek(offset)
+        end = offset = lines.seek(_offset(lines, place))
         while chunk := lines.read(CHUNK):
             signals += channel.feed(chunk)
             end = offset + chunk.rfind(b"\n") + 1 if b"\n" in chunk else end
             offset += len(chunk)
-    return Reading(tuple(signals), str(end))
+        return Reading(tuple(signals), place_at(end, _before(lines, end)))
+
+
+def _offset(lines: BinaryIO, place: str) -> int:
+    """Where to read on: at the beginning, where the file is not the one that was read, or was written anew."""
+    offset = offset_of(place) or 0
+    if offset > os.fstat(lines.fileno()).st_size or not follows(place, _before(lines, offset)):
+        return 0
+    return offset
+
+
+def _before(lines: BinaryIO, offset: int) -> bytes:
+    begin = lines.seek(max(offset - COMPARED, 0))
+    return lines.read(offset - begin)
 
 
 def _read_document(file: SessionFile, path: str, place: str) -> Reading:

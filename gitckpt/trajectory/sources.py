@@ -13,6 +13,10 @@ if TYPE_CHECKING:
 #: Stands for a message whose id the client did not tell.
 UNKNOWN = "*"
 
+#: Characters from which on the id of a message is nobody else's, whatever session it stands in: a client that goes on
+#: from a session under another id, or forks it, begins with a copy of it.
+UNIQUE = 20
+
 #: Characters of a client's id; a longer one, or an odd one, is kept as a hash.
 LONGEST = 80
 
@@ -72,10 +76,12 @@ def _safe(part: str) -> str:
 
 
 class Sources:
-    """The sources on record. One whose message is not known is the same as any with its session and hash."""
+    """The sources on record. One whose message is not known is the same as any with its session and hash; one with the
+    hash and the message of another session is a copy of it, if no other message can have that id."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._messages: dict[tuple[str, str, str], set[str]] = {}
+        self._unique: set[tuple[str, str, str]] = set()
         for text in texts:
             self.add(text)
 
@@ -83,12 +89,17 @@ class Sources:
         """Take up a source as `str` wrote it; any other text is left aside."""
         if source := read_source(text):
             self._messages.setdefault(_key(source), set()).add(source.message)
+            self._unique.add((source.client, source.message, source.digest))
 
     def holds(self, text: str) -> bool:
         """Whether this block of this message is on record; `text` is its source as `str` wrote it."""
         source = read_source(text)
-        messages = self._messages.get(_key(source)) if source else None
-        return bool(messages and source and (source.message == UNKNOWN or messages & {source.message, UNKNOWN}))
+        if source is None:
+            return False
+        if len(source.message) >= UNIQUE and (source.client, source.message, source.digest) in self._unique:
+            return True
+        messages = self._messages.get(_key(source))
+        return bool(messages and (source.message == UNKNOWN or messages & {source.message, UNKNOWN}))
 
 
 def _key(source: Source) -> tuple[str, str, str]:

@@ -125,6 +125,18 @@ def test_what_is_said_again_is_recorded_once(claude: Client) -> None:
     assert claude.log == before
 
 
+def test_a_session_file_that_was_compacted_is_read_anew_and_nothing_of_it_recorded_twice(claude: Client) -> None:
+    for number in range(3):
+        claude.work(number)
+    claude.file.write_bytes(b"".join(claude.lines(0)))
+    claude.write_turn(3)
+    with claude.file.open("ab") as file:
+        file.write(b'{"type": "summary", "of": "%s"}\n' % (b"x" * 99_000))
+    claude.hook("before", 3)
+    assert blocks(claude) == [id for ids in BLOCKS[:4] for id in ids] == ["C1", "C2"]
+    assert claude.content(claude.log[-1]) == "tool 2" and claude.faults == []
+
+
 def test_hooks_that_run_at_once_record_each_block_once_in_one_session(claude: Client) -> None:
     claude.write_turn(0)
     claude.write_turn(1)

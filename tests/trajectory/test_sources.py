@@ -43,6 +43,15 @@ def test_a_message_that_nobody_has_named_is_any_of_its_session() -> None:
     assert not Sources([nameless]).holds(str(SOURCE._replace(session="s")))
 
 
+def test_a_copy_of_a_session_under_another_id_is_known_by_ids_that_no_other_message_can_have() -> None:
+    copied = SOURCE._replace(message="msg_01XFDUDYJgAACzvnptvVoYEL")
+    sources = Sources([str(copied), str(SOURCE)])
+    assert sources.holds(str(copied._replace(session="s")))
+    assert not sources.holds(str(SOURCE._replace(session="s")))
+    for other in ({"client": "qwen"}, {"digest": "abd"}):
+        assert not sources.holds(str(copied._replace(session="s", **other)))
+
+
 def test_a_digest_is_of_what_the_block_says_and_not_of_where_it_stands() -> None:
     block = Block("checkpoint", "C1", "1", {"done": ["a"]}, line=3)
     assert digest_of(block) == digest_of(Block("checkpoint", "C1", "1", {"done": ["a"]}, line=9))
