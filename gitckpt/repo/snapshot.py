@@ -189,7 +189,7 @@ class Snapshotter:
         return rules_changed, untracked, self._look_at_all(seed, [*(paths or ()), *untracked])
 
     def _note_bounds(self) -> bool:
-        """Take up which files are recorded, by size and in spite of rules; whether the latter are others than before."""
+        """Take up which files are recorded, by size and in spite of rules; whether the latter have changed."""
         self._cache.limit = self._settings.max_file_size
         before, self._cache.include = self._cache.include, self._settings.include
         return before != self._cache.include
