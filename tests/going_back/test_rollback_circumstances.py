@@ -189,7 +189,7 @@ def test_garbage_collection_takes_nothing_that_is_needed(project: Project) -> No
 def test_an_empty_directory_whose_place_a_file_keeps_that_the_targets_rules_ignore_is_left(project: Project) -> None:
     project.snapshot()
     project.remove("src/lib/core.py")
-    project.write(".gitignore", "*\n!.gitignore\n")
+    project.write(".gitignore", "lib\n!lib/\n")  # a file of this name, but no directory
     project.checkpoint("C1", session="s")
     (project.root / "src/lib").rmdir()
     project.write("src/lib", "a file now\n")
