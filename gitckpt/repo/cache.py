@@ -5,7 +5,6 @@ that is damaged too."""
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import time
@@ -14,7 +13,8 @@ from collections import Counter
 from gitckpt.repo import index
 from gitckpt.repo.directories import Directories, Directory
 from gitckpt.repo.index_file import stat_key
-from gitckpt.repo.private import index_path, is_plain_file, write_file
+from gitckpt.repo.kept import keep, kept
+from gitckpt.repo.private import index_path
 from gitckpt.repo.staging import Staging
 
 TYPE_CHECKING = False
@@ -48,8 +48,8 @@ class ScanCache:
     those of `umask`; `tree` of the last snapshot, if it is on record and
     nothing has changed since, else ""; the files that it has `left_out`; the user's `staging` area; where HEAD was.
 
-    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. `limit` is how
-    many bytes a file might have when the last snapshot was taken.
+    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. No
+    recorded file has more bytes than `limit`, apart from those that are as the user's index has them.
 
     `recent` are recorded files that had changed a moment before: path → change time in ns.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
@@ -130,9 +130,12 @@ class ScanCache:
         self.unreconciled = self.unreconciled or any(change.status == "A" for change in changes)
         for change in changes:
             try:
-                self._note_recent(change.path, os.lstat(self._repository.at(change.path)))
+                status = os.lstat(self._repository.at(change.path))
             except OSError:
                 self.modes.pop(change.path, None)
+                continue
+            self._note_recent(change.path, status)
+            self.limit = max(self.limit, status.st_size)
         if any(change.status == "D" for change in changes):
             self.tracked = None
         self.directories.forget(index.parents(change.path for change in changes if change.status == "D"))
@@ -229,7 +232,7 @@ class ScanCache:
             "staging": _staging_as_data(self.staging) if self.staging else None,
         }
         try:
-            write_file(self._path, json.dumps(document).encode())
+            keep(self._path, document)
         except OSError:
             return
 
@@ -240,18 +243,13 @@ class ScanCache:
     def load(self) -> bool:
         """Take up what another process kept, and nothing of one's own; whether it was there and fits the index."""
         self.drop()
-        if not is_plain_file(self._path):
+        document = kept(self._path)
+        # what one user may read says nothing of what another may
+        if document is None or (document.get("version"), document.get("user")) != (VERSION, os.geteuid()):
             return False
-        try:
-            with open(self._path, "rb") as file:
-                document = json.load(file)
-            known = tuple(document["index"]) == stat_key(index_path(self._repository))
-            # what one user may read says nothing of what another may
-            if document["version"] != VERSION or document["user"] != os.geteuid() or not known:
-                return False
-            self._take(document)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        if tuple(document["index"]) != stat_key(index_path(self._repository)):
             return False
+        self._take(document)
         return True
 
     def _take(self, document: dict[str, Any]) -> None:

@@ -141,13 +141,17 @@ class Changes:
             self.added.pop(path, None)
 
     def hold_outside(self, staging: Staging) -> None:
-        """What a sparse checkout leaves out, was on disk all the same and has gone again is as if it had never come."""
-        gone = self._with_room(self.removed.intersection(staging.skipped))
+        """What a sparse checkout leaves out, was on disk all the same and has gone again is as if it had never come; so
+        is what stood in its way."""
+        changed = self._cache.directories.changed
+        gone = self._with_room(staging.skipped if changed else self.removed.intersection(staging.skipped))
         if gone:
             self._hold_as_staged(staging.tree, gone)
 
     def _with_room(self, paths: Collection[bytes]) -> set[bytes]:
-        """The paths but for those where a file or a link on disk has taken the name of a directory that they need."""
+        """The paths but for those where a file, a link or a repository has taken the name of a directory that they
+        need."""
+        paths = [path for path in paths if not path.startswith(self._inside_closed)]
         taken = {path for path in parents(paths) if self._is_no_directory(path)}
         return {path for path in paths if not taken or taken.isdisjoint(parents([path]))}
 
@@ -161,7 +165,7 @@ class Changes:
         """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
         user's index, whose tree this is, says."""
         rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and not self._on_disk(path)}
-        held = self.removed & outside | rows.keys()
+        held = {path for path in self.removed & outside if not self._on_disk(path)} | rows.keys()
         if not held:
             return
         self.removed -= held

@@ -16,6 +16,7 @@ from gitckpt.errors import Refused
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator
+    from typing import Any
 
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
@@ -62,15 +63,10 @@ class Directory:
         return [self.stamp, self.inode, self.mode, flags, [os.fsdecode(child) for child in self.children], special]
 
     @classmethod
-    def from_list(cls, row: list[object]) -> Directory:
-        """The directory that `as_list` described. Raises ValueError or TypeError on anything else."""
+    def from_list(cls, row: list[Any]) -> Directory:
+        """The directory that `as_list` described."""
         directory = cls()
-        stamp, inode, mode, flags, children, special = row
-        if not (isinstance(stamp, int) and isinstance(inode, int) and isinstance(mode, int) and isinstance(flags, int)):
-            raise TypeError(row)
-        if not (isinstance(children, list) and isinstance(special, dict)):
-            raise TypeError(row)
-        directory.stamp, directory.inode, directory.mode = stamp, inode, mode
+        directory.stamp, directory.inode, directory.mode, flags, children, special = row
         directory.children = [os.fsencode(child) for child in children]
         directory.special = {os.fsencode(name): str(kind) for name, kind in special.items()}
         directory.empty, directory.boundary = bool(flags & 1), bool(flags & 2)

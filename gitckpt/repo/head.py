@@ -70,7 +70,7 @@ class Heads:
         return {"name": names, "stamps": self._key[1:], "oids": self._oids}
 
     def take_up(self, data: dict[str, Any]) -> None:
-        """Go on from what another process knew. Raises ValueError, TypeError or KeyError for anything else."""
+        """Go on from what another process knew."""
         commit, tree = (str(oid) if oid else None for oid in data["oids"])
         self._key = (*(os.fsencode(name) for name in data["name"]), *(tuple(stamp) for stamp in data["stamps"]))
         self._oids = commit, tree

@@ -72,6 +72,8 @@ class Snapshotter:
             try:
                 if not self._cache.is_current():
                     self._resume()
+                if not verifying:
+                    self._heed_limit()
                 self._cache.trust(recorded)
                 return self._take(also, verifying)
             except GitFailed:
@@ -89,24 +91,23 @@ class Snapshotter:
 
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
-        whole = index.is_whole(self.repository)
-        known = whole and self._cache.load()
-        if not known:
-            self._cache.drop()  # also what was read of a damaged one
-        if not whole or self._holds_too_large(known):
+        if not index.is_whole(self.repository):
             self.renew()
+        elif not self._cache.load():
+            self._cache.drop()
+            self._cache.limit = max(map(self._size, index.paths(self._raw)), default=0)
 
-    def _holds_too_large(self, known: bool) -> bool:
-        """Whether the private index may hold files that are larger than they may be by now."""
-        if known:
-            return self._cache.limit > self._settings.max_file_size
-        return any(self._is_too_large(path) for path in index.paths(self._raw))
+    def _heed_limit(self) -> None:
+        """Hold nothing any more that is larger than files may be by now."""
+        if self._cache.limit > self._settings.max_file_size:
+            self.renew()
+        self._cache.limit = self._settings.max_file_size
 
-    def _is_too_large(self, path: bytes) -> bool:
+    def _size(self, path: bytes) -> int:
         try:
-            return os.lstat(self.repository.at(path)).st_size > self._settings.max_file_size
+            return os.lstat(self.repository.at(path)).st_size
         except OSError:
-            return False
+            return 0
 
     def _seeded(self) -> index.Seed:
         return index.seed(self.repository, self._raw, self._read_directories, sparse=self._settings.sparse)
@@ -119,6 +120,7 @@ class Snapshotter:
         """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
         self._cache.drop()
         self._seed = self._seeded()
+        self._cache.limit = self._settings.max_file_size
 
     def follow(self, changes: Collection[Change]) -> None:
         """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
@@ -150,7 +152,7 @@ class Snapshotter:
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
         changes.read_again(unseen)
-        if self._note_bounds() or rules_changed or staging_changed:
+        if self._note_include() or rules_changed or staging_changed:
             cache.unreconciled = True
         if as_staged:
             cache.unlisted = set()  # both have the same paths
@@ -188,9 +190,8 @@ class Snapshotter:
         untracked = self._not_ours(self._kept(others)) if others else []
         return rules_changed, untracked, self._look_at_all(seed, [*(paths or ()), *untracked])
 
-    def _note_bounds(self) -> bool:
-        """Take up which files are recorded, by size and in spite of rules; whether the latter have changed."""
-        self._cache.limit = self._settings.max_file_size
+    def _note_include(self) -> bool:
+        """Whether what is recorded in spite of all rules is other than at the last snapshot."""
         before, self._cache.include = self._cache.include, self._settings.include
         return before != self._cache.include
 

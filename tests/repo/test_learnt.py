@@ -308,9 +308,34 @@ def _gone_outside_of_the_checkout(project: Project) -> None:
     project.remove("README.md")
 
 
+def _in_the_way_outside_of_the_checkout(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/")
+    project.write("tests", "a file")
+
+
+def _out_of_the_way(project: Project) -> None:
+    project.remove("tests")
+
+
+def _outside_of_the_checkout(project: Project) -> None:
+    project.git("sparse-checkout", "set", "--no-cone", "/src/")
+
+
+def _fifo_outside_of_the_checkout(project: Project) -> None:
+    (project.root / "tests").mkdir()
+    os.mkfifo(project.root / "tests/check.sh")
+
+
+def _repository_outside_of_the_checkout(project: Project) -> None:
+    project.git("init", "-q", "--template=", "tests")
+
+
 @pytest.mark.parametrize(
     ("first", "then"),
     [
+        pytest.param(_in_the_way_outside_of_the_checkout, _out_of_the_way, id="sparse, a file in the way"),
+        pytest.param(_outside_of_the_checkout, _fifo_outside_of_the_checkout, id="sparse, a FIFO"),
+        pytest.param(_outside_of_the_checkout, _repository_outside_of_the_checkout, id="sparse, a repository"),
         pytest.param(_fifo, _fifo_becomes_an_ignored_file, id="fifo"),
         pytest.param(_large, _becomes_a_repository, id="repository"),
         pytest.param(_large, _goes_behind_a_link, id="link"),
@@ -370,3 +395,20 @@ def test_a_directory_that_a_rollback_has_emptied_of_recorded_files_is_ignored_ag
     project.roll_back("C1")
     become_settled(project)
     assert told(project, project.snapshot()) == told(project, anew(project))
+
+
+def test_a_memory_in_which_a_bit_has_turned_is_dropped(project: Project) -> None:
+    project.write("private", "x", 0o600)
+    wanted = told(project, project.snapshot())
+    memory = project.read(".git/gitckpt/scan.json")
+    assert b'"private": 384' in memory
+    for turned in (memory.replace(b'"private": 384', b'"private": 385'), memory.replace(b'"umask": 1', b'"umask": 9')):
+        project.write(".git/gitckpt/scan.json", turned)
+        assert told(project, project.snapshot()) == wanted
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"umask": Infinity}', '{"version": ' + "9" * 5000 + "}"])
+def test_a_memory_that_python_cannot_take_is_dropped(project: Project, text: str) -> None:
+    wanted = told(project, project.snapshot())
+    project.write(".git/gitckpt/scan.json", text)
+    assert told(project, project.snapshot()) == wanted

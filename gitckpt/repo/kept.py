@@ -1,0 +1,39 @@
+"""A document that one process keeps for the next, with its checksum: what is not as it was written is as if it were not
+there. A bit that has turned would be believed else, for most of it still looks like what it was."""
+
+from __future__ import annotations
+
+import json
+
+from gitckpt.repo.private import is_plain_file, write_file
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def keep(path: bytes, document: dict[str, Any]) -> None:
+    """Write the document, whole or not at all. Raises OSError."""
+    content = json.dumps(document).encode()
+    write_file(path, b"%s\n%s" % (_checksum(content), content))
+
+
+def kept(path: bytes) -> dict[str, Any] | None:
+    """The document at the path, or None where there is none that is whole."""
+    if not is_plain_file(path):
+        return None
+    try:
+        with open(path, "rb") as file:
+            checksum, _, content = file.read().partition(b"\n")
+    except OSError:
+        return None
+    if checksum != _checksum(content):
+        return None
+    document: dict[str, Any] = json.loads(content)
+    return document
+
+
+def _checksum(content: bytes) -> bytes:
+    from zlib import crc32  # OpenSSL's digests take milliseconds to get ready
+
+    return b"%08x" % crc32(content)
