@@ -126,6 +126,7 @@ class Call:
         setsid: bool = True,
     ) -> None:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
+        self._end = os.killpg if setsid else os.kill
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
         stdin, output = _input(data), self._stdout if stdout is None else stdout
         given = (stdin, output, self._stderr, *((keep,) if keep >= 0 else ()))
@@ -144,8 +145,11 @@ class Call:
         os.close(self._stderr)
 
     def kill(self) -> None:
-        """End the call, whose output nobody wants any more."""
-        os.kill(self._pid, KILL)
+        """End the call, whose output nobody wants any more, and what it has started, such as a filter."""
+        try:
+            self._end(self._pid, KILL)
+        except PermissionError:
+            pass  # as macOS says of a group in which all have ended
         os.waitpid(self._pid, 0)
         self._abandon()
 
@@ -290,9 +294,12 @@ class Git:
             argv += ["-c", setting]
         return argv + list(arguments)
 
-    def run(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> bytes:
-        """What the call printed. Raises GitFailed unless its exit status is in `ok`."""
-        return self.start(*arguments, data=data, ok=ok).wait()
+    def run(
+        self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,), limit: float = TIME_LIMIT
+    ) -> bytes:
+        """What the call printed. Raises GitFailed unless its exit status is in `ok`, and it ends within `limit`
+        seconds."""
+        return self.start(*arguments, data=data, ok=ok).wait(limit)
 
     def stream(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Iterator[bytes]:
         """What the call prints, piece by piece while it runs: for output that memory should not have to hold.

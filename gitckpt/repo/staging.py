@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
+#: Seconds that filters of the user's may take to tell whether files are as staged.
+FILTER_PATIENCE = 5.0
+
 #: Paths that git is asked about one by one; for more, the whole index is as cheap.
 MOST_PATHSPECS = 100
 
@@ -158,7 +161,7 @@ def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]
 
 def refresh(repository: Repository, paths: Collection[bytes]) -> None:
     """Bring the stat data of these paths in the user's index up to date, so that git sees no phantom edits. A lock of
-    the user's is respected."""
+    the user's is respected; where filters of his do not end, it is left undone."""
     index = repository.index_path
     if not paths or not os.path.exists(index) or os.path.lexists(index + b".lock"):
         return
@@ -167,15 +170,15 @@ def refresh(repository: Repository, paths: Collection[bytes]) -> None:
         with UserIndex(repository, patience=0) as git:
             _refresh(git.view(GIT_LITERAL_PATHSPECS="1"), paths)
     except GitFailed:
-        return  # git was at work on it just now, and looks at the files itself
+        return  # git was at work on it just now, or waits for a filter; it looks at the files itself
 
 
 def _refresh(git: Git, paths: Collection[bytes]) -> None:
     if len(paths) > MOST_PATHSPECS:
-        git.run("update-index", "-q", "--refresh", ok=(0, 1, 128))
+        git.run("update-index", "-q", "--refresh", ok=(0, 1, 128), limit=FILTER_PATIENCE)
         return
     tracked = set(split(git.run("ls-files", "-z", "--", *sorted(paths)))).intersection(paths)
     if tracked:
         data = b"\0".join(sorted(tracked))
         command = ("add", "--refresh", "--pathspec-from-file=-", "--pathspec-file-nul")
-        git.run(*command, data=data, ok=(0, 1, 128))
+        git.run(*command, data=data, ok=(0, 1, 128), limit=FILTER_PATIENCE)

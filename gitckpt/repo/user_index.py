@@ -52,6 +52,7 @@ class UserIndex:
                 self._publish()
         finally:
             clear(self._copy)
+            clear(self._copy + b".lock")  # of a git that was stopped
 
     def _publish(self) -> None:
         lock = self._index + b".lock"

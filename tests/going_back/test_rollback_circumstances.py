@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 import shim
-from project import Project
+from project import FILES, Project
 from situations import at_c1, change_everything
 
 from gitckpt.errors import Damaged, Negative, Refused
@@ -235,3 +237,24 @@ def test_what_is_taken_back_may_be_gone(project: Project) -> None:
     assert not (project.root / "README.md").exists()
     project.redo()
     assert not (project.root / "README.md").exists()
+
+
+def test_a_filter_that_does_not_end_holds_nothing_up_and_is_ended(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gitckpt.repo.staging.FILTER_PATIENCE", 0.3)
+    project.write(".gitattributes", "*.md filter=endless\n")
+    project.commit("attributes")
+    project.git("config", "filter.endless.clean", f"echo $$ >'{tmp_path}/filter'; exec sleep 100")
+    project.checkpoint("C1")
+    project.write("README.md", "# Another\n")
+    project.roll_back("C1")
+    assert project.read("README.md") == FILES["README.md"]
+    state = ["ps", "-o", "stat=", "-p", (tmp_path / "filter").read_text().strip()]
+    for _ in range(500):
+        if subprocess.run(state, capture_output=True, text=True).stdout[:1] in ("", "Z"):
+            break
+        time.sleep(0.02)
+    else:
+        raise AssertionError("the filter goes on")
+    assert [path.name for path in (project.root / ".git").rglob("*.lock")] == []
