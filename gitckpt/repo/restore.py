@@ -158,10 +158,9 @@ def _remove_tree(path: bytes) -> None:
 
 def check_out(repository: Repository, raw: Git, before: str, after: str, umask: int | None = None) -> None:
     """Turn the work tree from `before`, which the private index holds, into `after`; new files under `umask`, if given.
-    Raises Refused where it changed
-       meanwhile.
+    Raises Refused where it changed meanwhile, GitFailed where git cannot write.
 
-       Run from the caller's directory, which git then does not remove, new as it may be.
+    Run from the caller's directory, which git then does not remove, new as it may be.
     """
     if before == after:
         return
@@ -179,7 +178,10 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
             f"the work tree changed while it was being rolled back: {call.complaint}",
             "stop what writes there, and try again",
         )
-    raise GitFailed(f"git {call.words} failed with exit status {call.status}: {call.complaint}")
+    raise GitFailed(
+        f"git {call.words} failed with exit status {call.status}: {call.complaint}",
+        "gitckpt rollback --continue finishes it once that can be written; gitckpt rollback --abort goes back",
+    )
 
 
 def _switch(git: Git, before: str, after: str, umask: int | None) -> Call:

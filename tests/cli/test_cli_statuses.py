@@ -72,6 +72,18 @@ def test_3_in_a_repository_of_somebody_else(place: Place) -> None:
 # -- 4: git failed
 
 
+def test_4_where_the_files_cannot_be_written_what_finishes_it_is_told(recorded: Place) -> None:
+    complains = 'case " $* " in *" read-tree -m -u "*) echo "error: unable to unlink old a.txt" >&2; exit 128;; esac'
+    answer = recorded.run("rollback", "C1", env=recorded.before_git(complains))
+    assert (answer.status, answer.out) == (4, "")
+    assert answer.err.endswith(
+        ": error: unable to unlink old a.txt\n"
+        "gitckpt:   → gitckpt rollback --continue finishes it once that can be written; gitckpt rollback --abort goes back\n"
+    )
+    recorded.ok("rollback", "--continue")
+    assert recorded.read("a.txt") == "a at C1\n"
+
+
 def test_4_where_a_ref_has_the_name_of_a_directory_of_ours(place: Place) -> None:
     place.git("update-ref", "refs/gitckpt", "HEAD")
     answer = place.run("save")
