@@ -22,6 +22,7 @@ from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.process.command import agent_environment
 from gitckpt.recorder import Recorder, agent_record
 from gitckpt.repo.naming import new_session_id
+from gitckpt.repo.outer import OuterRun
 from gitckpt.repo.repository import discover
 from gitckpt.repo.started import note_started
 from gitckpt.repo.worktree import WorkTree
@@ -78,6 +79,7 @@ class Wrapping:
         self._summarize, self._before = summarize, before
         self._record_of_agent = agent_record(command) | self._client_record() | dict(origin or {})
         self._tree: WorkTree | None = None
+        self._outer: OuterRun | None = None
         self._recorder: Recorder | None = None
         self._listening = Listening(self._choice, self._stops_agent)
         self._client: Opened | None = None
@@ -122,6 +124,7 @@ class Wrapping:
         """Open the session, so that the state before the agent is on record."""
         try:
             self._tree = WorkTree(discover(), self._say)
+            self._outer = OuterRun(self._tree)
             restore = self._restore if self._answer(self._tree) == "restore" else None
             self._freeze = self._freeze or self._tree.settings.freeze
             self._auto = self._auto or self._configured_auto(self._tree)
@@ -296,6 +299,8 @@ class Wrapping:
             self._end_hooks(self._hooks, self._tree)
         try:
             self._recorder.note("end", _end_subject(agent_exit), {"agent": _end_record(agent_exit, self._client)})
+            if self._outer and self._recorder.session:
+                self._outer.goes_on(self._recorder.session.id)
             self._tree.close()
         except GitckptError as error:
             self._failures.append("the end")

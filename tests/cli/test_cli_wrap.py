@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -115,6 +116,15 @@ def test_each_run_is_a_session_of_its_own_and_may_be_named(recorded: Place) -> N
     recorded.ok("wrap", "--", "true")
     ids = [row["id"] for row in recorded.json("sessions")["sessions"]]
     assert (len(ids), ids[:2]) == (3, ["run", "mine"])
+
+
+def test_after_a_run_within_a_run_names_are_those_of_the_outer_one_again(place: Place) -> None:
+    blocks = place.path.parent / "agent"
+    inner = f'"{sys.executable}" -m gitckpt wrap --session inner -- cat "{blocks}/C2" > /dev/null'
+    current = "git symbolic-ref refs/worktree/gitckpt/current >&2"
+    answer = place.run(*wrapped(place, f'cat "{blocks}/C1"; {inner}; {current}', "--session", "outer"))
+    assert "refs/gitckpt/outer/heads/main\n" in answer.err
+    assert place.ids() == ["start", "C1", "end"]
 
 
 def test_a_retry_forks_and_leaves_the_files_unless_told_otherwise(place: Place) -> None:
