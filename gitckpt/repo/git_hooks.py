@@ -97,8 +97,9 @@ def _install(path: bytes, name: str, program: str) -> str:
                 f"{os.fsdecode(path)} is not gitckpt's, and {os.fsdecode(path + KEPT)} is there already",
                 "move one of them away",
             )
+        does = "runs first" if os.access(path, os.X_OK) else "is not executable and runs no more than before"
         os.rename(path, path + KEPT)
-        kept = f"; the one that was there runs first, as {name}{KEPT.decode()}"
+        kept = f"; the one that was there {does}, as {name}{KEPT.decode()}"
     write_file(path, script(name, program), mode=0o755)
     return f"{os.fsdecode(path)}: runs gitckpt {HOOKS[name]}{kept}"
 

@@ -108,6 +108,18 @@ def test_an_earlier_hook_goes_on_running_and_is_given_back(place: Place) -> None
     assert place.ok("init", "--remove").out == "there is nothing of gitckpt's to take out\n"
 
 
+def test_an_earlier_hook_that_is_not_executable_is_not_said_to_run(place: Place) -> None:
+    hook = place.path / ".git/hooks/pre-commit"
+    hook.parent.mkdir(exist_ok=True)
+    hook.write_text("#!/bin/sh\nexit 1\n")
+    hook.chmod(0o644)
+    assert (
+        "; the one that was there is not executable and runs no more than before, as pre-commit."
+        in place.ok("init", "--hooks").out
+    )
+    assert commit(place).status == 0
+
+
 def test_where_the_user_has_put_his_hooks(place: Place) -> None:
     place.git("config", "core.hooksPath", ".husky")
     place.ok("init", "--hooks")
