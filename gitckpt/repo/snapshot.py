@@ -244,12 +244,14 @@ class Snapshotter:
         return self._not_ours(self._kept(self._ask_for_others("--", *sorted(asked)))) if asked else []
 
     def _leave(self, removed: Collection[bytes]) -> None:
-        """Know nothing more of ignored directories that were entered for recorded files which have gone."""
+        """Know nothing more of ignored directories that were entered for tracked files, and have none any more."""
         cache = self._cache
         left = [path for path in index.parents(removed) if cache.is_directory(path) and path in (cache.tracked or ())]
         if left:
             named = sorted(left) if len(left) <= MOST_PATHSPECS else []
-            tracked = index.parents(split(self._raw.run("ls-files", "-z", "--", *named)))
+            users = self._raw.view(GIT_INDEX_FILE=self.repository.index_path)  # may be damaged: that is told elsewhere
+            listed = [git.run("ls-files", "-z", "--", *named, ok=(0, 128)) for git in (self._raw, users)]
+            tracked = index.parents(path for output in listed for path in split(output))
             cache.leave([path for path in left if path not in tracked])
 
     def _ask_for_others(self, *paths: bytes | str) -> Call:
