@@ -10,6 +10,9 @@ from gitckpt.agents.signals import Lost
 #: Bytes of a line; a longer one is passed over. No message is that long, and a picture in a tool's answer is no loss.
 MAX_LINE: Final = 8 * 1024 * 1024
 
+#: How many places of a line that is no JSON are looked at for an object that ends it, and how long such a line may be.
+MOST_STARTS, LONGEST_GLUED = 64, 1024 * 1024
+
 Found = dict[str, Any] | Lost
 
 
@@ -58,8 +61,29 @@ class JsonLines:
 
 def read_line(line: bytes, *, cut_off: bool = False) -> list[Found]:
     """The objects of one line; a Lost where it is no JSON. A `cut_off` line may be one that nobody finished."""
+    text = line.decode("utf-8", "replace")
     try:
-        value = json.loads(line.decode("utf-8", "replace"))
+        value = json.loads(text)
     except (ValueError, RecursionError):
-        return [Lost("the last line, which is cut off" if cut_off else "a line that is no JSON")]
+        lost = Lost("the last line, which is cut off" if cut_off else "a line that is no JSON")
+        return [lost, *_behind_a_half(text)]
     return [row for row in (value if isinstance(value, list) else [value]) if isinstance(row, dict)]
+
+
+def _behind_a_half(text: str) -> list[Found]:
+    """The object that ends the line: a client that was killed in the middle of a line goes on right behind it.
+
+    One that begins in the half never ends with the line, for what the half has opened is closed nowhere.
+    """
+    decoder, start = json.JSONDecoder(), 0
+    for _ in range(MOST_STARTS if len(text) <= LONGEST_GLUED else 0):
+        start = text.find('{"', start + 1)
+        if start < 0:
+            break
+        try:
+            value, end = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError):
+            continue
+        if end == len(text):
+            return [value]
+    return []

@@ -103,6 +103,18 @@ def test_a_file_that_was_written_anew_and_is_longer_is_read_from_its_beginning(t
     assert blocks("codex", *read_session(file_of("codex"), str(path), place=place).signals) == NINE
 
 
+@pytest.mark.parametrize("name", LINES)
+def test_what_a_client_wrote_behind_the_half_line_in_which_it_was_killed_is_read(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "session.jsonl"
+    whole = transcript(name)
+    killed = [line[: len(line) // 2] for line in transcript(name, 3).splitlines()]
+    for half in killed:
+        path.write_bytes(half + whole)
+        signals = read_session(file_of(name), str(path)).signals
+        assert blocks(name, *signals) == NINE
+        assert [signal.reason for signal in signals if isinstance(signal, Lost)] == ["a line that is no JSON"]
+
+
 def test_a_place_on_record_that_has_no_checksum_is_gone_on_from(tmp_path: Path) -> None:
     path = tmp_path / "session.jsonl"
     path.write_bytes(transcript("codex"))
