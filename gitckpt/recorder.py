@@ -163,15 +163,8 @@ class Recorder:
         return self._written(write)
 
     def holds(self, source: Source) -> bool:
-        """Whether a block that was said there is on record in this work tree, in whichever session, or its client says
-        it again word for word, with nothing gone back to in between."""
-        return self.recall().holds(str(source)) or self._repeats(source)
-
-    def _repeats(self, source: Source) -> bool:
-        from gitckpt.trajectory.sources import says_again
-
-        session = self._place()
-        return session is not None and says_again(session, source) and says_again(self._reload(session.id), source)
+        """Whether a block that was said there is on record in this work tree, in whichever session."""
+        return self.recall().holds(str(source))
 
     def recall(self) -> Sources:
         """Look up what is on record, once; before it is asked for, where time matters then.

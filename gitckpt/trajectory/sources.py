@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Block
-    from gitckpt.trajectory.session import Session
 
 #: Stands for a message whose id the client did not tell.
 UNKNOWN = "*"
@@ -42,22 +41,6 @@ def read_source(text: str) -> Source | None:
     """The source that `str` wrote; None for any other text."""
     parts = text.split(" ")
     return Source(*parts) if len(parts) == 4 and all(parts) else None
-
-
-def says_again(session: Session, source: Source) -> bool:
-    """Whether the client session of the source has said the same words on the active line, in whichever message, and
-    gone back to nothing since: a message that was sent again, or that quotes one."""
-    words = _words(source)
-    for event in reversed(session.events):
-        if _words(read_source(event.source)) == words:
-            return True
-        if event.line != session.active_line or event.kind in ("retry", "rollback"):
-            return False
-    return False
-
-
-def _words(source: Source | None) -> tuple[str, str, str] | None:
-    return source and (_safe(source.client), _safe(source.session), source.digest.partition(".")[0])
 
 
 class Heard(NamedTuple):

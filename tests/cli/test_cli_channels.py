@@ -112,23 +112,6 @@ def test_a_resumed_session_that_counts_anew_loses_nothing(place: Place) -> None:
     assert place.ids() == ["start", "C2", "end"]
 
 
-def test_words_that_are_said_again_or_quoted_are_recorded_once_until_something_is_gone_back_to(place: Place) -> None:
-    retry = "===RETRY===\nfrom: C1\nreason: r\nnew_strategy: s\n===END==="
-    words = [
-        checkpoint("1"),
-        checkpoint("2"),
-        f"I wrote:\n{checkpoint('1')}",
-        checkpoint("2"),
-        retry,
-        retry,
-        checkpoint("2"),
-    ]
-    script = "".join(said(text, f"item_{number}") for number, text in enumerate(words))
-    answer = codex(place, OPENED + script, "--on-retry", "fork")
-    assert place.ids() == ["start", "C1", "C2", "R1", "C2", "end"]
-    assert "3 blocks were on record already: not recorded again" in answer.err
-
-
 def test_what_could_not_be_read_is_told_and_makes_the_status_one(place: Place) -> None:
     text = json.dumps({"type": "item.completed", "item": {"id": "i", "type": "agent_message", "text": checkpoint("1")}})
     answer = place.run("record", "--channel", "codex", stdin='{"type": broken\n' + text + "\n" + text[:-50])
