@@ -122,21 +122,23 @@ class Forking:
     def _conclude(self, attempt: Attempt, *, keep: bool) -> None:
         """Put how it ended on record, with the work tree as it is then, and take the work tree away. Where it cannot be
         recorded, or not whole, the work tree stays: nothing else has what is in it."""
-        if not attempt.is_furnished:
-            return remove_attempt(self._repository, attempt.path)
         try:
-            tree = WorkTree(discover(attempt.path), self._say)
-            note = {"attempt": self._record(attempt)}
-            lost = _of_worth(Recorder(tree, name=attempt.session).note("end", _subject(attempt), note))
-            tree.close()
+            lost = self._put_on_record(attempt) if attempt.is_furnished else ""
             if lost:
                 self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: not on record: {lost}")
-            elif not keep:
+            elif not (keep and attempt.is_furnished):
                 remove_attempt(self._repository, attempt.path)
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:  # the others are to be concluded all the same
             mark_left(self._repository, attempt.path)
             self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
-        return None
+
+    def _put_on_record(self, attempt: Attempt) -> str:
+        """What its snapshot lacks, as words for the person."""
+        tree = WorkTree(discover(attempt.path), self._say)
+        note = {"attempt": self._record(attempt)}
+        lost = _of_worth(Recorder(tree, name=attempt.session).note("end", _subject(attempt), note))
+        tree.close()
+        return lost
 
     def _record(self, attempt: Attempt) -> dict[str, Any]:
         record: dict[str, Any] = {
@@ -153,7 +155,7 @@ def clean(repository: Repository, say: Callable[[str], None]) -> None:
     for path in left_attempts(repository):
         try:
             why = _put_away(repository, path, has_begun=os.path.basename(path).decode() in lines)
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:
             why = str(error)
         if why:
             say(f"an attempt that was left stays in {os.fsdecode(path)}: {why}")

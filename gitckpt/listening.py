@@ -110,5 +110,5 @@ class Listening:
 def _locked(lock: WorkTreeLock | None, held: ExitStack) -> bool:
     try:
         return lock is not None and held.enter_context(lock) is lock
-    except GitckptError:  # whoever records will be told so
+    except (GitckptError, OSError):  # whoever records will be told so
         return False

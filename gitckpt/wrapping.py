@@ -236,7 +236,7 @@ class Wrapping:
                 return
             self._late += told.late
             self._recorder.record(block, late=told.late, source=told.source)
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:
             self._failures.append(f"{block.kind} {block.written}".strip())
             self._say(f"{block.kind} {block.written} is NOT recorded: {error}")
 
@@ -248,7 +248,7 @@ class Wrapping:
             return
         try:
             self._recorder.auto(f"auto: {boundary_words(boundary)}", {"boundary": boundary_record(boundary)})
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:
             self._failures.append(boundary_words(boundary))
             self._say(f"the state {boundary_words(boundary)} is NOT recorded: {error}")
 
@@ -302,7 +302,7 @@ class Wrapping:
             if self._outer and self._recorder.session:
                 self._outer.goes_on(self._recorder.session.id)
             self._tree.close()
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:
             self._failures.append("the end")
             self._say(f"the end of the run is NOT recorded: {error}")
 

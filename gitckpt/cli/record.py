@@ -85,7 +85,7 @@ class _Recording:
 
     def __init__(self, recorder: Recorder, *, live: bool) -> None:
         self.recorder, self._live = recorder, live
-        self._failures: list[GitckptError] = []
+        self._failures: list[GitckptError | OSError] = []
         self._lines: set[int] = set()
         self._lost: dict[str, int] = {}
         self._repeated = 0
@@ -106,7 +106,7 @@ class _Recording:
             else:
                 self.recorder.record(block, late=self._live and told.late, source=told.source)
             self._lines.add(block.line)
-        except GitckptError as error:
+        except (GitckptError, OSError) as error:
             render.say(f"{block.kind} {block.written or ''} in line {block.line} is NOT recorded: {error}")
             self._failures.append(error)
 

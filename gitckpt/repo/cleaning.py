@@ -35,7 +35,11 @@ class Cleaning:
     def __enter__(self) -> Cleaning:
         self._room = make_room("promote")
         self._files = os.path.join(self._room, b"files")
-        os.mkdir(self._files)
+        try:
+            os.mkdir(self._files)
+        except OSError:
+            remove(self._room)
+            raise
         self._copy = self._raw.view(
             "core.splitIndex=false", "core.fsync=none", cwd=self._files,
             GIT_WORK_TREE=self._files, GIT_INDEX_FILE=os.path.join(self._room, b"raw"),

@@ -276,3 +276,21 @@ def test_retry_from_nowhere_changes_nothing(recorded: Place) -> None:
     what = "gitckpt: no checkpoint 'C9' here; the nearest are C3, C2, C1\n"
     assert answer == (3, b"", what + "gitckpt:   → gitckpt log lists them all\n")
     assert (recorded.bytes(), recorded.ids()) == (before, ["start", "C1", "C2", "C3"])
+
+
+def test_a_moment_without_room_costs_no_more_than_the_block_of_that_moment(place: Place, tmp_path: Path) -> None:
+    """By our own hand, where git does not come to say it: the lock, the index that is copied."""
+    blocks = "".join(checkpoint(number) for number in "123")
+    fault = {"how": "no room", "below": f"{place.path}/", "count": str(tmp_path / "count")}
+    place.ok("record", stdin=checkpoint("9"))
+    place.run("record", stdin=blocks, fault=fault | {"at": 0})
+    lost = []
+    for at in range(1, int((tmp_path / "count").read_text()) + 1):
+        before = len(place.ids())
+        answer = place.run("record", stdin=blocks, fault=fault | {"at": at})
+        missing = [number for number in "123" if f"C{number}" not in place.ids()[before:]]
+        assert [number for number in "123" if f"checkpoint {number} in line" in answer.err] == missing, (at, answer)
+        assert answer.status == 4 or not missing, (at, answer)
+        lost.append(missing)
+    assert all(len(missing) <= 1 for missing in lost) and [["1"], ["2"], ["3"]] == [one for one in lost if one]
+    assert place.json("verify")["whole"]
