@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from gitckpt.errors import Damaged, GitFailed, Refused, UnknownId
 from gitckpt.repo.answers import is_object_id, unknown_form
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from gitckpt.repo.repository import Repository
-    from gitckpt.repo.transport import Tell
+    from gitckpt.repo.transport import Conversation, Tell
 
     #: A ref to be moved: its name, what it is to hold, what it holds now ("" for a new one).
     Update = tuple[str, str, str]
@@ -27,8 +28,17 @@ NOT_ATOMIC = "does not support --atomic"
 #: How git ends a line about a ref that is not moved since it is not what we took it for.
 MOVED = re.compile(r"\[rejected\] \((?:non-fast-forward|fetch first|stale info|already exists|needs force)\)")
 
+#: What the server says while somebody else's push is at work on the same refs, as one whose gitckpt was killed; seconds
+#: to wait for its end before the push is tried again.
+LOCKED = re.compile(r"cannot lock ref|Unable to create '.*\.lock': File exists")
+WAITS = (0.2, 0.5, 1.5)
+
 #: What git says → what helps.
 HELP = (
+    (
+        LOCKED.pattern,
+        "another push is at work there, or was killed and left a lock: run the command again in a while",
+    ),
     (
         r"[Tt]erminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied",
         "git ls-remote {} asks for the password at a terminal; a credential helper or an ssh key answers without one",
@@ -141,9 +151,9 @@ class Remote:
             *(f"--force-with-lease={name}:{old}" for name, _, old in updates if _is_tag(name)),
         ]  # fmt: skip
         refspecs = ["--", self._place, *(f"{new}:{name}" for name, new, _ in updates)]
-        call = self._git.talk(*self._settings, *options, "--atomic", *refspecs, ok=range(256))
+        call = self._talk([*options, "--atomic", *refspecs])
         if call.status and NOT_ATOMIC in call.complaint:
-            call = self._git.talk(*self._settings, *options, *refspecs, ok=range(256))
+            call = self._talk([*options, *refspecs])
         if not call.status:
             return
         rejected = [row for row in call.output.decode("utf-8", "replace").splitlines() if row.startswith("!")]
@@ -154,6 +164,15 @@ class Remote:
             )
         told = "\n".join([call.complaint, *(_shown(row) for row in rejected[:5])])
         raise self._failure(call.status, told, "be written to")
+
+    def _talk(self, command: Sequence[str]) -> Conversation:
+        """A push, tried again where another one is in the way."""
+        for seconds in WAITS:
+            call = self._git.talk(*self._settings, *command, ok=range(256))
+            if not (call.status and LOCKED.search(call.complaint)):
+                return call
+            time.sleep(seconds)
+        return self._git.talk(*self._settings, *command, ok=range(256))
 
     def _failure(self, status: int, complaint: str, what: str) -> GitFailed:
         help = next((text for pattern, text in HELP if re.search(pattern, complaint)), LAST_HELP)

@@ -40,6 +40,19 @@ def test_a_session_arrives_as_it_left(shared: Shared) -> None:
     assert shared.two.ok("verify").status == 0
 
 
+def test_a_push_waits_for_another_one_that_is_at_work_on_the_same_refs(pushed: Shared) -> None:
+    """As that of a gitckpt that was killed, and its git not."""
+    pushed.one.ok("record", "--session", "run", stdin=checkpoint("8"))
+    lock = pushed.server.path / "refs/gitckpt/run/heads/main.lock"
+    lock.parent.mkdir(parents=True, exist_ok=True)
+    lock.touch()
+    answer = pushed.one.run("push")
+    assert answer.status == 4 and "another push is at work there" in answer.err and "cannot lock ref" in answer.err
+    away = subprocess.Popen(["sh", "-c", 'sleep 0.4; rm "$1"', "sh", str(lock)])
+    pushed.one.ok("push")
+    assert away.wait(HANG) == 0 and refs(pushed.server) == refs(pushed.one)
+
+
 def test_what_was_fetched_is_not_this_work_trees_own(pushed: Shared) -> None:
     two = pushed.two
     two.ok("fetch")
