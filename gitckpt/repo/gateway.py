@@ -148,8 +148,8 @@ class Call:
         """End the call, whose output nobody wants any more, and what it has started, such as a filter."""
         try:
             self._end(self._pid, KILL)
-        except PermissionError:
-            pass  # as macOS says of a group in which all have ended
+        except (PermissionError, ProcessLookupError):
+            pass  # all in the group have ended: macOS says the former
         os.waitpid(self._pid, 0)
         self._abandon()
 
