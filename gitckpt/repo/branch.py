@@ -88,9 +88,9 @@ def while_noted(repository: Repository, move: Callable[[], object], branch: str 
         clear(note)
 
 
-def free_moved(repository: Repository, note: bytes = b"") -> None:
-    """Take away the locks that git left when it was killed together with the gitckpt that had started it. One that is
-    not of that moment is somebody else's."""
+def free_moved(repository: Repository, note: bytes = b"", below: bytes = b"") -> None:
+    """Take away the locks that git left when it was killed together with the gitckpt that had started it; with `below`
+    those on refs in this directory too. One that is not of that moment is somebody else's."""
     note = note or os.path.join(repository.private_dir, MOVING)
     if not is_plain_file(note):
         return
@@ -99,9 +99,12 @@ def free_moved(repository: Repository, note: bytes = b"") -> None:
     places = [os.path.join(repository.git_dir, b"HEAD"), os.path.join(repository.common_dir, b"packed-refs")]
     if reference.startswith(b"refs/heads/") and b".." not in reference:
         places.append(os.path.join(repository.common_dir, reference))
-    for place in places:
-        if is_plain_file(place + b".lock") and 0 <= os.lstat(place + b".lock").st_mtime - since < SPAN:
-            break_lock(place + b".lock")
+    found = [os.path.join(directory, name) for directory, _, names in os.walk(below) for name in names]
+    # git writes no packed refs where it finds such a file, whoever left it
+    locks = [os.path.join(repository.common_dir, b"packed-refs.new"), *(place + b".lock" for place in places)]
+    for lock in [*locks, *(path for path in found if path.endswith(b".lock"))]:
+        if is_plain_file(lock) and 0 <= os.lstat(lock).st_mtime - since < SPAN:
+            break_lock(lock)
     clear(note)
 
 

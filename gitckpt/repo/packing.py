@@ -87,7 +87,7 @@ class Packing:
         if is_collecting(self._repository):
             return False
         note = os.path.join(self._own, b"packing-refs")
-        free_moved(self._repository, note)
+        free_moved(self._repository, note, below=os.path.join(self._repository.common_dir, os.fsencode(REFS)))
         self._tidy()
         if self._loose_refs() >= MANY_REFS:
             while_noted(self._repository, lambda: pack_refs(self._repository), note=note)

@@ -225,6 +225,25 @@ def test_killed_at_a_call_of_git_nothing_is_lost(
         assert_nothing_is_lost(project, recorded)
 
 
+def test_what_git_had_locked_when_it_was_killed_is_freed(recorded: Project, tmp_path: Path) -> None:
+    project = Project.copy(recorded.root, tmp_path / "project")
+    common = project.root / ".git"
+    (common / "gitckpt").mkdir(exist_ok=True)
+    (common / "gitckpt" / "packing-refs").write_bytes(b"")  # that it is at work
+    names = ["packed-refs.lock", "packed-refs.new", "refs/gitckpt/run/tags/gone.lock", "refs/heads/main.lock"]
+    for name in names:
+        (common / name).parent.mkdir(parents=True, exist_ok=True)
+        (common / name).touch()
+    (common / "refs/gitckpt/older.lock").touch()
+    os.utime(common / "refs/gitckpt/older.lock", (1, 1))
+    assert_nothing_is_lost(project, recorded)
+    # what is not of that moment, or no business of ours, is somebody else's
+    assert [name for name in [*names, "refs/gitckpt/older.lock"] if (common / name).exists()] == [
+        "refs/heads/main.lock",
+        "refs/gitckpt/older.lock",
+    ]
+
+
 def test_killed_between_two_changes_nothing_is_lost(recorded: Project, tmp_path: Path) -> None:
     # the names of refs and pack come first, then the pack, then the loose objects go, and last the older pack
     outcomes = []
