@@ -159,12 +159,29 @@ def mend(repository: Repository, settings: Settings) -> None:
 
 
 def directory(path: bytes) -> None:
-    """Make a directory, and nothing but a directory: through a link somebody else's files would be written."""
-    if os.path.islink(path) or not os.path.isdir(path):
-        clear(path)
-        os.mkdir(path)
-    elif not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+    """Make a directory, and nothing but a directory: through a link somebody else's files would be written.
+
+    Others may do so at the same moment. So it is made first and looked at afterwards: what stands there may be theirs,
+    with their files in it."""
+    while not (_made(path) or _is_directory(path)):
+        try:
+            os.unlink(path)
+        except (FileNotFoundError, IsADirectoryError):
+            continue
+    if not os.access(path, os.R_OK | os.W_OK | os.X_OK):
         os.chmod(path, 0o755)
+
+
+def _made(path: bytes) -> bool:
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _is_directory(path: bytes) -> bool:
+    return os.path.isdir(path) and not os.path.islink(path)
 
 
 def _sweep(private: bytes) -> None:
@@ -182,12 +199,15 @@ def _is_usable(entry: os.DirEntry[bytes]) -> bool:
 
 def clear(path: bytes) -> None:
     """Remove what stands at a path of ours, whatever it is; a link is removed and not followed."""
-    if os.path.isdir(path) and not os.path.islink(path):
+    if _is_directory(path):
         import shutil  # which would cost each command some milliseconds
 
         shutil.rmtree(path)
-    elif os.path.lexists(path):
+        return
+    try:
         os.unlink(path)
+    except FileNotFoundError:
+        pass
 
 
 def is_plain_file(path: bytes) -> bool:
@@ -199,9 +219,9 @@ def is_plain_file(path: bytes) -> bool:
 
 
 def _file(path: bytes, content: bytes) -> None:
-    if not is_plain_file(path) or not os.access(path, os.R_OK):
-        clear(path)
-    elif _holds(path, content):
+    if _is_directory(path):
+        clear(path)  # all else gives way to the new one
+    elif is_plain_file(path) and os.access(path, os.R_OK) and _holds(path, content):
         return
     write_file(path, content)
 
@@ -278,10 +298,16 @@ def _is_at(descriptor: int, path: bytes) -> bool:
 
 def _link(path: bytes, target: bytes) -> None:
     """A link and not a copy, so that a rule added this minute counts for the next snapshot."""
+    while not _leads(path, target):
+        clear(path)
+        try:
+            os.symlink(target, path)
+        except FileExistsError:
+            continue  # somebody else's, made at the same moment
+
+
+def _leads(path: bytes, target: bytes) -> bool:
     try:
-        if os.readlink(path) == target:
-            return
+        return os.readlink(path) == target
     except OSError:
-        pass
-    clear(path)
-    os.symlink(target, path)
+        return False
