@@ -12,6 +12,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -71,6 +72,7 @@ def hook(room: Path, setting: Setting) -> list[Row]:
         (where.parent / "session.jsonl").write_text(json.dumps(line) + "\n")
         before, after, editor = caller(where, "PreToolUse"), caller(where, "PostToolUse"), Editor(where)
         before()
+        time.sleep(2.5)  # a file that was written a moment ago is looked at twice
         cases: list[tuple[str, Callable[[], object], Callable[[Path], None], int]] = [
             ("before a tool", before, before_floor, 0),
             ("after, nothing changed", after, after_floor, 0),
