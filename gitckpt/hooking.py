@@ -88,8 +88,9 @@ class Hooking:
         return False
 
     def _tell_unheard(self, heard: Overheard) -> None:
-        if heard.missed and self._call.boundary:
-            self._say(f"{self._agent.name} had not written down call {self._call.boundary.call[:80]} in time")
+        if heard.missed:
+            id = self._call.boundary.call[:80] if self._call.boundary else ""
+            self._say(f"{self._agent.name} had not written down {f'call {id}' if id else 'all that it said'} in time")
         for reason in dict.fromkeys(heard.lost):
             self._say(f"{self._agent.name}: could not be read: {reason}")
 
@@ -123,7 +124,8 @@ class _Writing:
             self._recorder.open()
         elif boundary.kind in AUTO[self._auto]:
             self._record_changes(boundary)
-        return boundary.kind == "turn" and not boundary.failed and self._owes()
+        # where not all is known that was said, none is asked for
+        return boundary.kind == "turn" and not boundary.failed and not heard.missed and self._owes()
 
     @property
     def _tip(self) -> str:

@@ -108,7 +108,7 @@ class Wrapping:
     def _inject(self) -> None:
         """Give the client our hooks and tools for this run, where these add to what its output tells."""
         agent = self._choice.agent
-        if not self._program or agent is None or (agent.session and agent.session.lags and self._choice.mode.events):
+        if not self._program or agent is None:
             return
         self._name = self._name or new_session_id()
         more = ("--auto", self._auto) if self._auto else ()

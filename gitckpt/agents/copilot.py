@@ -8,11 +8,11 @@ from typing import Any, Final
 from gitckpt.agents.agent import ALL_EVENTS, ALL_TEXT, Agent, Mode, screen
 from gitckpt.agents.command import Arguments
 from gitckpt.agents.configuration import file_installation, json_installation
-from gitckpt.agents.hook import read_copilot_hook
-from gitckpt.agents.lookup import at, paths, text
+from gitckpt.agents.hook import copilot_call_key, read_copilot_hook
+from gitckpt.agents.lookup import at, paths, rows, text, word
 from gitckpt.agents.pending import PendingCalls
 from gitckpt.agents.session_file import SessionFile
-from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+from gitckpt.agents.signals import Boundary, Called, Closed, Opened, Said, Signal
 from gitckpt.agents.wiring import Injection, Installation, Wiring, compact
 
 
@@ -38,9 +38,22 @@ class CopilotEvents:
                 yield self._calls.begin(text(told, "toolCallId"), text(told, "toolName"), called)
             case "tool.execution_complete":
                 yield self._calls.end(text(told, "toolCallId"), failed=at(told, "success") is False)
+            case "hook.start":
+                yield from _called(text(told, "hookType"), at(told, "input"))
             case "result":
                 yield Boundary("turn", failed=at(event, "exitCode") != 0)
                 yield Closed()
+
+
+def _called(event: str, told: Any) -> Iterator[Called]:
+    """A hook before tools is noted once for all of them."""
+    calls = rows(told, "toolCalls")
+    if calls:
+        yield from (
+            Called(event, copilot_call_key(call.get("name"), call.get("args")), text(call, "id")) for call in calls
+        )
+    else:
+        yield Called(event, word(told, "timestamp"))
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:

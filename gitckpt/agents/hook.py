@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from gitckpt.agents.lookup import at, paths, text
-from gitckpt.agents.signals import Boundary, Closed, Opened, Said, Signal
+from gitckpt.agents.lookup import at, paths, text, word
+from gitckpt.agents.signals import Boundary, Called, Closed, Opened, Said, Signal
 from gitckpt.agents.tool_call import shell_call
 
 
@@ -16,7 +18,8 @@ class Hooked(NamedTuple):
 
     What `signals` says of the agent's words is its last message alone, and of that message no id. `subagent` says that
     a subagent's tool has called; `source` why a session was opened (`startup`, `resume`, `clear`, `compact`);
-    `continued` that the agent goes on because a hook has asked for it, None where the client does not tell.
+    `continued` that the agent goes on because a hook has asked for it, None where the client does not tell; `called`
+    how the client may note this very call in its record of the session, None where it never does.
     """
 
     event: str
@@ -28,6 +31,7 @@ class Hooked(NamedTuple):
     subagent: bool = False
     source: str = ""
     continued: bool | None = None
+    called: Called | None = None
 
     @property
     def kind(self) -> str:
@@ -112,7 +116,20 @@ def read_copilot_hook(payload: dict[str, Any], event: str) -> Hooked:
         (text(payload, "toolName"), "", failed, paths(payload.get("toolArgs"))),
     )  # fmt: skip
     told = Hooked(event, session, cwd, text(payload, "transcriptPath"), signals, source=text(payload, "source"))
-    return told._replace(continued=_continued(payload))
+    key = copilot_call_key(payload.get("toolName"), payload.get("toolArgs")) if told.kind == "before" else ""
+    key = key or word(payload, "timestamp")
+    return told._replace(continued=_continued(payload), called=Called(event, key) if key else None)
+
+
+def copilot_call_key(tool: Any, arguments: Any) -> str:
+    """What tells a tool call of Copilot from others: its hook is given no id. Arguments come as JSON or as its text."""
+    if isinstance(arguments, str):
+        with suppress(ValueError, RecursionError):
+            arguments = json.loads(arguments)
+    try:
+        return json.dumps([tool, arguments], sort_keys=True)
+    except (ValueError, RecursionError):
+        return ""
 
 
 def _signals(

@@ -10,6 +10,9 @@ import zlib
 #: Bytes before the offset that the checksum is of.
 COMPARED = 1024
 
+#: Bytes before the offset in which a call may stand that has just been read.
+LOOKED_BACK = 256 * 1024
+
 
 def place_at(offset: int, before: bytes) -> str:
     """The place of an offset; `before` ends there, and has COMPARED bytes if there are as many."""

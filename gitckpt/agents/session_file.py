@@ -35,7 +35,7 @@ class Whereabouts(NamedTuple):
 class SessionFile(NamedTuple):
     """How a client keeps its sessions: as `lines` that are only added to, as a `document` that is written anew each
     time, or in a `database`. `path` computes where, "" where that cannot be known without being told. `lags` says that
-    words are written down when the tools after them have run."""
+    words may be written down when the tools after them have run."""
 
     form: Literal["lines", "document", "database"]
     decode: Callable[[], Decode]

@@ -1,5 +1,5 @@
 """What a channel tells: the agent's own words, where its tools begin and end, when a client's session opens and
-closes, and what could not be read.
+closes, which hooks it has called, and what could not be read.
 """
 
 from __future__ import annotations
@@ -54,4 +54,18 @@ class Lost(NamedTuple):
     reason: str
 
 
-Signal = Said | Boundary | Opened | Closed | Lost
+class Called(NamedTuple):
+    """The client has called a hook for `event`, as its own record of the session tells: all that came before is written
+    down there then. `key` tells the call from others of the event; `tool_call` is the client's id of the tool call that
+    it is about, "" where it is about none."""
+
+    event: str
+    key: str
+    tool_call: str = ""
+
+    def is_of(self, other: Called | None) -> bool:
+        """Whether both are of one call of a hook; the hook itself may not have been told the tool call."""
+        return other is not None and (self.event, self.key) == (other.event, other.key)
+
+
+Signal = Said | Boundary | Opened | Closed | Called | Lost

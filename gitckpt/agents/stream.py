@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Protocol
 
 from gitckpt.agents.json_lines import Found, JsonLines
-from gitckpt.agents.signals import Boundary, Closed, Lost, Opened, Said, Signal
+from gitckpt.agents.signals import Boundary, Called, Closed, Lost, Opened, Said, Signal
 from gitckpt.agents.spoken import Spoken, Told
 from gitckpt.protocol.reader import BlockReader
 
@@ -85,7 +85,7 @@ class EventStream:
         items: list[Item] = []
         for signal in signals:
             items += self._spoken.hear(signal)
-            if not isinstance(signal, Said):
+            if not isinstance(signal, Said | Called):
                 items.append(signal)
         return items
 

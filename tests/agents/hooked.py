@@ -90,6 +90,19 @@ class Client:
         with self.file.open("ab") as file:
             file.writelines(self.lines(number)[: -self.answers(number)])
 
+    def note(self, kind: str, *numbers: int) -> None:
+        """Copilot notes which hook it calls; one before tools that run side by side is noted once."""
+        event, payload = self.event(kind, *numbers[:1])
+        payloads = [self.payload(kind, number) for number in numbers]
+        calls = [
+            {"id": f"call_{n}", "name": p["toolName"], "args": p["toolArgs"]}
+            for n, p in zip(numbers, payloads, strict=True)
+        ]
+        told = {"toolCalls": calls} if kind == "before" else {"timestamp": payload["timestamp"]}
+        line = {"type": "hook.start", "data": {"hookType": event, "input": {"sessionId": self.session} | told}}
+        with self.file.open("a") as file:
+            file.write(json.dumps(line) + "\n")
+
     def answers(self, number: int) -> int:
         """How many lines of a turn come after its tool."""
         return {"claude-code": 2, "codex": 2, "qwen": 1, "gemini": 1, "copilot": 1}.get(self.name, 0)

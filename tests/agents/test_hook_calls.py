@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from captured import NINE
-from commandline import HANG, Place, checkpoint
+from commandline import HANG, Answer, Place, checkpoint
 from hooked import CLIENTS, Client
 from shim import install
 from stored import TEXTS
@@ -73,6 +73,95 @@ def test_a_client_that_writes_its_words_behind_its_hooks_loses_none_and_they_are
     client.hook("closed")
     assert blocks(client) == NINE
     assert all(client.is_late(event) for event in client.log if event["id"] in NINE)
+    assert client.faults == []
+
+
+class Behind:
+    """Copilot, which writes down what it said a moment after it has called a hook, and notes the call there."""
+
+    def __init__(self, place: Place) -> None:
+        self.client = Client("copilot", place)
+        self.client.note("opened")
+
+    def call(self, kind: str, said: int | None, *numbers: int) -> Answer:
+        """What the hook answers; by the time that it is called, nothing is written."""
+
+        def write() -> None:
+            if said is not None:
+                self.client.write_turn(said)
+            self.client.note(kind, *numbers)
+
+        writer = threading.Timer(0.5, write)
+        writer.start()
+        answer = self.client.hook(kind, *numbers[:1])
+        writer.join()
+        return answer
+
+    def work(self, number: int) -> None:
+        self.call("before", number, number)
+        self.client.place.write("a.txt", f"tool {number}\n")
+        self.client.hook("after", number)
+        self.client.finish_turn(number)
+
+
+@pytest.fixture
+def behind(place: Place) -> Behind:
+    return Behind(place)
+
+
+def test_what_a_client_writes_behind_its_hooks_is_waited_for_where_it_notes_them(behind: Behind) -> None:
+    client = behind.client
+    client.file.unlink()  # it is made with the first words
+    client.hook("opened")
+    for number in range(8):
+        behind.work(number)
+    behind.call("turn", 8)
+    behind.call("closed", None)
+    assert blocks(client) == NINE and client.faults == []
+    for event in client.log:
+        turn = next((n for n, said in enumerate(BLOCKS) if event["id"] in said), None)
+        if turn is not None:
+            assert client.content(event) == f"tool {turn - 1}" and not client.is_late(event), event
+
+
+def test_the_last_words_of_a_turn_that_are_written_behind_it_are_no_block_that_is_owed(behind: Behind) -> None:
+    behind.work(0)
+    assert behind.call("turn", 1).out == ""
+    assert blocks(behind.client) == ["C1"]
+    assert behind.client.faults == []
+
+
+def test_where_the_last_words_do_not_come_no_block_is_asked_for(behind: Behind) -> None:
+    behind.work(0)
+    assert behind.client.hook("turn").out == ""
+    [fault] = behind.client.faults
+    assert "copilot had not written down all that it said in time" in fault
+
+
+def test_a_block_in_the_last_words_of_a_session_is_recorded(behind: Behind) -> None:
+    behind.work(0)
+    behind.call("closed", 1)
+    assert blocks(behind.client) == ["C1"]
+    assert behind.client.log[-1]["kind"] == "end" and behind.client.faults == []
+
+
+def test_tools_that_run_side_by_side_are_waited_for_once(behind: Behind) -> None:
+    behind.work(0)
+    behind.call("before", 1, 1, 2)
+    behind.client.hook("before", 2)
+    assert blocks(behind.client) == ["C1"] and behind.client.faults == []
+
+
+def test_the_same_call_once_more_is_another(behind: Behind) -> None:
+    """Its arguments are all that tells a call from another where the hook is given no id."""
+    client = behind.client
+    behind.work(0)
+    same = {"toolName": "bash", "toolArgs": {"command": "make"}}
+    client.calls = [(event, payload | same if "toolArgs" in payload else payload) for event, payload in client.calls]
+    for number in (1, 2, 3):
+        behind.work(number)
+    assert blocks(client) == ["C1", "C2"]
+    assert not any(client.is_late(event) for event in client.log)
     assert client.faults == []
 
 
