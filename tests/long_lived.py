@@ -8,7 +8,6 @@ recorders. After each checkpoint what is on record is compared with the disk, as
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 import time
@@ -17,8 +16,9 @@ from pathlib import Path
 from random import Random
 
 import wandering
+from in_parts import run_in_parts
 from observation import Entry
-from project import Project, checkpoint, create_template, retry
+from project import Project, checkpoint, retry
 from random_walk import ANY_REASON, LENGTH, Picture, agree, as_recorded
 
 from gitckpt.errors import Refused
@@ -215,18 +215,7 @@ def live_long(template: Path, seed: int, steps: int) -> None:
         LongLived(Project.copy(template, Path(directory) / "project"), seed).go(steps)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        os.environ["HOME"] = directory
-        template = create_template(Path(directory) / "template")
-        for number in range(0, options.steps, LENGTH):
-            live_long(template, options.seed + number // LENGTH, min(LENGTH, options.steps - number))
-    print(f"{options.steps} steps, seed {options.seed}: every checkpoint is what was on disk")
-
-
 if __name__ == "__main__":
-    main()
+    run_in_parts(
+        live_long, document=__doc__ or "", steps=1000, length=LENGTH, said="every checkpoint is what was on disk"
+    )

@@ -7,7 +7,6 @@ A walk is told by its seed alone, and a broken law by the seed and the steps tha
 
 from __future__ import annotations
 
-import argparse
 import os
 import tempfile
 from collections.abc import Callable, Collection
@@ -16,8 +15,9 @@ from random import Random
 from typing import NamedTuple
 
 import wandering
+from in_parts import run_in_parts
 from observation import Entry, differences
-from project import Project, create_template
+from project import Project
 
 from gitckpt.errors import Refused
 
@@ -212,20 +212,5 @@ def walk(template: Path, seed: int, steps: int) -> None:
         Walk(Project.copy(template, Path(directory) / "project"), seed).go(steps)
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as directory:
-        os.environ["HOME"] = directory
-        template = create_template(Path(directory) / "template")
-        for number in range(0, options.steps, LENGTH):
-            walk(template, options.seed + number // LENGTH, min(LENGTH, options.steps - number))
-            if number % 1000 == 0:
-                print(f"{number} steps", flush=True)
-    print(f"{options.steps} steps, seed {options.seed}: every law holds")
-
-
 if __name__ == "__main__":
-    main()
+    run_in_parts(walk, document=__doc__ or "", steps=10_000, length=LENGTH, said="every law holds")
