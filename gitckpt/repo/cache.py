@@ -16,6 +16,7 @@ from gitckpt.repo.index_file import stat_key
 from gitckpt.repo.kept import keep, kept
 from gitckpt.repo.private import index_path
 from gitckpt.repo.staging import Staging
+from gitckpt.repo.statuses import statuses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,13 +146,7 @@ class ScanCache:
 
     def read_all_modes(self, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
         """Look at each of the recorded paths, and note what permission bits it has; those that are there."""
-        found: dict[bytes, os.stat_result] = {}
-        root, lstat = self._repository.work_tree + b"/", os.lstat
-        for path in paths:
-            try:
-                found[path] = lstat(root + path)
-            except OSError:
-                continue
+        found = statuses(self._repository.work_tree, paths)
         counts = Counter([status.st_mode for status in found.values()])
         self.umask = _prevailing_umask(counts)
         self.modes, self.recent = {}, {}

@@ -140,7 +140,16 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Director
         seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
         suspicious = _flagged(repository, seed, sparse)
         seed.directories = parents(seed.paths)
-        suspicious += _converted(repository, raw, seed, look(seed.directories))
+        user = repository.user_git().view(GIT_INDEX_FILE=path)
+        # any value of either, also one that a scope nearer to the user takes back
+        converting = user.start("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1))
+        try:
+            directories = look(seed.directories)
+        except BaseException:
+            converting.kill()
+            raise
+        if converting.wait() or _conversion_possible(repository, seed, directories):
+            suspicious += _converted(repository, raw, user, seed)
     except GitFailed:
         # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
         clear(path)
@@ -187,11 +196,8 @@ def _may_be_intended(text: bytes) -> bool:
 
 
 @reads("check-attr")
-def _converted(repository: Repository, raw: Git, seed: Seed, directories: Directories) -> list[bytes]:
+def _converted(repository: Repository, raw: Git, user: Git, seed: Seed) -> list[bytes]:
     """Rows that take the stat data from entries that the user's git may have converted on the way in."""
-    user = repository.user_git().view(GIT_INDEX_FILE=index_path(repository))
-    if not _conversion_possible(repository, user, seed, directories):
-        return []
     listing = [entry[2:].split(b"\t", 1) for entry in split(seed.listing) if entry[2:].startswith(b"100")]
     entries = [(head, path) for head, path in listing if head.endswith(b" 0")]
     oids = {path: head.split(b" ")[1] for head, path in entries}
@@ -220,11 +226,8 @@ def _size(path: bytes) -> bytes:
         return b""
 
 
-def _conversion_possible(repository: Repository, user: Git, seed: Seed, directories: Directories) -> bool:
-    """Whether any attribute file or setting of the user's could make a blob differ from its file."""
-    # any value of either, also one that a scope nearer to the user takes back
-    if user.run("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1)):
-        return True
+def _conversion_possible(repository: Repository, seed: Seed, directories: Directories) -> bool:
+    """Whether any attribute file of the user's could make a blob differ from its file."""
     if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")) or _personal_attributes():
         return True
     # in the index, or beside a recorded file, ignored or not: git reads it wherever it stands

@@ -7,7 +7,7 @@ import os
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.access import refuse_closed
-from gitckpt.repo.answers import is_object_id, reads, unknown_form
+from gitckpt.repo.answers import is_object_id, object_id, reads, unknown_form
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, PLACES, REFS, line_ref
@@ -137,7 +137,7 @@ class Journal:
             if content.startswith("ref: "):
                 return content[5:].rstrip("\n")
         except FileNotFoundError:
-            if os.path.isdir(os.path.join(self.repository.git_dir, b"refs", b"worktree", b"gitckpt")):
+            if not os.path.isdir(os.path.join(self.repository.common_dir, b"reftable")):
                 return ""
         except OSError:
             refuse_closed(self.repository.git_dir, "refs/worktree")
@@ -275,9 +275,11 @@ class Writer:
 
     def root(self) -> str:
         """The constant root commit, made anew each time: a gc may have taken it since."""
-        self._raw.run("hash-object", "-t", "tree", "-w", "--stdin")
         content = root_content(self._repository.object_format)
-        return self._raw.text("hash-object", "-t", "commit", "-w", "--stdin", data=content)
+        tree = self._raw.start("hash-object", "-t", "tree", "-w", "--stdin")
+        commit = self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content)
+        tree.wait()
+        return object_id(commit.wait(), commit.words)
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
         """A commit object; the user's configuration, hooks and signing have no say in it."""

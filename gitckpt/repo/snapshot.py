@@ -12,10 +12,10 @@ from gitckpt.repo.changes import Changes
 from gitckpt.repo.directories import ignored_paths, why_closed
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
-from gitckpt.repo.index_file import stat_key
 from gitckpt.repo.presence import WAIT, ObjectsGone
 from gitckpt.repo.private import folds_case, mend, with_rules
-from gitckpt.repo.staging import MOST_PATHSPECS, Staging, capture
+from gitckpt.repo.staging import MOST_PATHSPECS
+from gitckpt.repo.staging_seen import StagingSeen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.in_force import SettingsInForce
     from gitckpt.repo.repository import Repository
+    from gitckpt.repo.staging import Capture, Staging
     from gitckpt.repo.trees import Change
 
 
@@ -88,6 +89,7 @@ class Snapshotter:
         self._rules = with_rules(self._raw, self._settings)
         self._exact = self._settings.ignore_case and not folds_case(self.repository)
         self._cache = ScanCache(self.repository, self._rules, self._heads)
+        self._staged = StagingSeen(self.repository, self._rules, self._cache, partial=self._settings.partial_clone)
 
     def _resume(self) -> None:
         """Go on with what an earlier process left, as far as it is whole."""
@@ -143,12 +145,15 @@ class Snapshotter:
         cache = self._cache
         cache.begin()
         seed, self._seed = self._seed, None
+        ahead = self._staged.ahead(seed) if seed and seed.plain else None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
-        rules_changed, untracked, unseen = self._look_around(seed, dirty, head[1])
+        rules_changed, untracked, unseen = self._look_around(seed, dirty, head[1], ahead)
         # which tracked paths a rule ignores is part of what is known of the staging area
-        staging, staging_changed = self._staging(seed, again=rules_changed)
-        as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key
+        staging, staging_changed = (
+            self._staged.captured(ahead, seed.key) if seed and ahead else self._staged.read(again=rules_changed)
+        )
+        as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key == self._staged.key()
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
         changes.read_again(unseen)
@@ -174,7 +179,9 @@ class Snapshotter:
             index.settle(self.repository)
         return snapshot
 
-    def _look_around(self, seed: index.Seed | None, *calls: Call | None) -> tuple[bool, list[bytes], list[bytes]]:
+    def _look_around(
+        self, seed: index.Seed | None, *calls: Call | Capture | None
+    ) -> tuple[bool, list[bytes], list[bytes]]:
         """Whether an ignore rule changed; the untracked paths that none ignores; the recorded ones whose files may have
         changed without git seeing it. `calls` are under way."""
         cache, all_known = self._cache, self._cache.modes_known
@@ -221,7 +228,7 @@ class Snapshotter:
         found = self._cache.read_all_modes(paths)
         return [path for path, status in found.items() if seed and seed.may_hide_edits(status)]
 
-    def _look(self, tracked: set[bytes], *calls: Call | None) -> bool:
+    def _look(self, tracked: set[bytes], *calls: Call | Capture | None) -> bool:
         """Whether an ignore rule changed. Where git would wait for ever, `calls` under way may do so already."""
         try:
             return self._cache.directories.look(tracked, self._rule_files(), self._manner())
@@ -279,22 +286,6 @@ class Snapshotter:
         """By which settings rules are read, and what is outside of the checkout."""
         settings = self._settings
         return (settings.ignore_case, settings.precompose_unicode, settings.sparse)
-
-    def _staging(self, seed: index.Seed | None, *, again: bool) -> tuple[Staging | None, bool]:
-        key = stat_key(self.repository.index_path)
-        if key == self._cache.staging_key and not again:
-            return self._cache.staging, False
-        try:
-            known = None if again else self._cache.staging
-            made = seed if seed and seed.key == key else index.Seed()
-            staging = capture(
-                self.repository, self._rules, missing_ok=self._settings.partial_clone, known=known,
-                listing=made.listing, plain=made.plain,
-            )  # fmt: skip
-        except GitFailed:
-            return None, False
-        self._cache.staging_key, self._cache.staging = key, staging
-        return staging, staging is not known
 
     def _included(self, kind: str = "-o") -> list[bytes]:
         """The paths to record whatever a rule says: with `-o` those that are not in the index, with `-c` the others."""

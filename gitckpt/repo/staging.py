@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import GitFailed
-from gitckpt.repo.answers import raw_changes, reads
+from gitckpt.repo.answers import object_id, raw_changes, reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.intentions import intended, note
 from gitckpt.repo.journal import EMPTY_TREE
+from gitckpt.repo.private import clear
 from gitckpt.repo.repository import EMPTY_BLOB
 from gitckpt.repo.user_index import UserIndex
 
@@ -17,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
 
 #: Seconds that filters of the user's may take to tell whether files are as staged.
@@ -53,44 +54,74 @@ class Staging:
         )  # fmt: skip
 
 
-def capture(
-    repository: Repository,
-    raw: Git,
-    *,
-    missing_ok: bool,
-    known: Staging | None = None,
-    listing: bytes = b"",
-    plain: bool = False,
-) -> Staging:
-    """The user's staging area. Reads a copy; the user's index is not written, nor locked.
+class Capture:
+    """The user's staging area being read, from a copy, while the caller does other things; his index is not written,
+    nor locked.
 
     `known` is what it was, if no ignore rule has changed since: given back where only stat data is new in the index.
     `listing` is what `ls-files -z -s -v` says of it, if that is known, and with `plain` nothing is odd about any entry.
+    Raises GitFailed where the index cannot be read.
     """
-    copy = os.path.join(repository.private_dir, b"staging")
-    if not copy_index(repository.index_path, copy):
-        return Staging(EMPTY_TREE[repository.object_format])
-    git = raw.view(GIT_INDEX_FILE=copy)
-    listing = listing or git.run("ls-files", "-z", "-s", "-v")
-    staging = Staging("")
+
+    def __init__(
+        self,
+        repository: Repository,
+        raw: Git,
+        *,
+        missing_ok: bool,
+        known: Staging | None = None,
+        listing: bytes = b"",
+        plain: bool = False,
+    ) -> None:
+        self._null = repository.null_oid
+        self._calls: list[Call] = []
+        self._copy = copy = os.path.join(repository.private_dir, b"staging")
+        if not copy_index(repository.index_path, copy):
+            self._staging = Staging(EMPTY_TREE[repository.object_format])
+            return
+        self._git = git = raw.view(GIT_INDEX_FILE=copy)
+        self._write_tree = ("write-tree", *(["--missing-ok"] if missing_ok else []))
+        listing = listing or git.run("ls-files", "-z", "-s", "-v")
+        self._staging = staging = Staging("")
+        # an entry that is only intended looks like an empty file
+        empty = EMPTY_BLOB[repository.object_format]
+        staging.digest = _digest_of(listing) if empty not in listing else ""
+        if known and staging.digest and staging.digest == known.digest:
+            self._staging = known
+            return
+        self._calls.append(git.start("ls-files", "-z", "-c", "-i", "--exclude-standard"))
+        # most have nothing but plain entries; to look at each is dear
+        entries = [] if plain else [e for e in split(listing) if not e.startswith(b"H ") or empty in e]
+        staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
+        staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
+        staging.intended = intended(git, entries, empty)
+        if not staging.unmerged:
+            self._calls.append(git.start(*self._write_tree))
+
+    def wait(self) -> Staging:
+        """The staging area. Raises GitFailed where git cannot tell it."""
+        staging = self._staging
+        if not self._calls:
+            return staging
+        ignored, *rest = self._calls
+        staging.forced = split(ignored.wait())
+        if staging.unmerged:
+            remove_entries(self._git, {entry[3] for entry in staging.unmerged}, self._null)
+        written = rest[0] if rest else self._git.start(*self._write_tree)
+        staging.tree = object_id(written.wait(), written.words)
+        return staging
+
+    def kill(self) -> None:
+        """Nobody wants to know any more."""
+        for call in self._calls:
+            call.kill()
+        clear(self._copy + b".lock")  # with which a git that was killed bars the next
+
+
+def _digest_of(listing: bytes) -> str:
     from hashlib import blake2b  # dear, and most snapshots find a staging area that they know
 
-    # an entry that is only intended looks like an empty file
-    empty = EMPTY_BLOB[repository.object_format]
-    staging.digest = "" if empty in listing else blake2b(listing, digest_size=16).hexdigest()
-    if known and staging.digest and staging.digest == known.digest:
-        return known
-    ignored = git.start("ls-files", "-z", "-c", "-i", "--exclude-standard")
-    # most have nothing but plain entries; to look at each is dear
-    entries = [] if plain else [e for e in split(listing) if not e.startswith(b"H ") or empty in e]
-    staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
-    staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
-    staging.intended = intended(git, entries, empty)
-    staging.forced = split(ignored.wait())
-    if staging.unmerged:
-        remove_entries(git, {entry[3] for entry in staging.unmerged}, repository.null_oid)
-    staging.tree = git.object_id("write-tree", *(["--missing-ok"] if missing_ok else []))
-    return staging
+    return blake2b(listing, digest_size=16).hexdigest()
 
 
 @reads("ls-files")

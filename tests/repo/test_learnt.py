@@ -14,8 +14,8 @@ from project import Project
 from gitckpt.repo.directories import Directories, is_settled
 from gitckpt.repo.private import index_path
 from gitckpt.repo.repository import discover
-from gitckpt.repo.snapshot import Snapshot, Staging
-from gitckpt.repo.staging import refresh
+from gitckpt.repo.snapshot import Snapshot
+from gitckpt.repo.staging import Staging, refresh
 from gitckpt.repo.worktree import WorkTree
 
 

@@ -119,6 +119,35 @@ def test_git_is_asked_for_other_files_only_where_there_are_some(
     assert [*snapshot.missing] == [os.fsencode(name) for name in untaken]
 
 
+#: Calls of git of the first snapshot; at each of them the user may stage something.
+MOMENTS = ["ls-files -z -s -v", "config --get-regexp", "ls-files -z -c -i", "write-tree", "diff-files"]
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_what_is_staged_while_the_private_index_is_made_and_read_is_told_as_it_was_or_is(
+    project: Project, moment: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.git("add", "-A")
+    before = project.git("write-tree")
+    script = f"""
+        case "$*" in *"{moment}"*) mkdir $0.done 2>/dev/null &&
+        env -u GIT_INDEX_FILE -u GIT_DIR $GIT -C {project.root} rm -q --cached README.md;; esac
+        exec $GIT "$@"
+    """
+    with monkeypatch.context() as patch:
+        shim.install(tmp_path / "bin", patch, script)
+        tree = project.tree()
+        with tree.lock:
+            snapshot = tree.snapshotter.take()
+            again = tree.snapshotter.take()
+    assert (tmp_path / "bin/git.done").exists()
+    assert snapshot.staging is not None and again.staging is not None
+    after = project.git("write-tree")
+    assert snapshot.staging.tree in (before, after) and again.staging.tree == after != before
+    for taken in (snapshot, again):
+        assert project.held(taken.tree) == files_on_disk(project.root)
+
+
 def test_only_line_ends_that_were_converted_are_read_again(project: Project) -> None:
     project.git("config", "core.autocrlf", "true")
     project.write("crlf.txt", "one\r\n")

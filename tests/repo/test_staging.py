@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import shim
 from observation import differences
 from project import Project
 from sampling import others_slow
@@ -18,7 +20,21 @@ from gitckpt.repo.staging import Staging
 
 def captured(project: Project) -> Staging:
     tree = project.tree()
-    return staging.capture(tree.repository, tree.raw, missing_ok=False)
+    return staging.Capture(tree.repository, tree.raw, missing_ok=False).wait()
+
+
+def test_a_reading_that_nobody_wants_any_more_does_not_bar_the_next(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree, script = project.tree(), 'case "$*" in *write-tree*) >"$GIT_INDEX_FILE.lock"; exec sleep 60;; esac'
+    with monkeypatch.context() as patch:
+        shim.install(tmp_path / "bin", patch, script + '\nexec $GIT "$@"')
+        reading = staging.Capture(tree.repository, tree.raw, missing_ok=False)
+        lock = Path(os.fsdecode(tree.repository.private_dir)) / "staging.lock"
+        while not lock.exists():
+            time.sleep(0.01)
+        reading.kill()
+    assert captured(project).tree == project.git("write-tree")
 
 
 def staged_changes(project: Project) -> None:
