@@ -229,7 +229,8 @@ def snap_large(room: Path, setting: Setting) -> list[Row]:
 
 
 def snap_first(room: Path, setting: Setting) -> list[Row]:
-    """The very first checkpoint in a clean clone."""
+    """The very first checkpoint in a clean clone: the state before an agent, as `wrap` records it, and with that the
+    first of a person's, as `save` does."""
     rows = []
     for files in (setting.files, setting.many):
         origin = project(room / f"origin{files}", files, setting)
@@ -241,11 +242,13 @@ def snap_first(room: Path, setting: Setting) -> list[Row]:
             git(clone, "config", "gitckpt.durable", "true" if setting.durable else "false")
             git(clone, "status")
 
-        def first(clone: Path = clone) -> None:
-            Recorder(WorkTree(discover(os.fsencode(clone)))).save("first")
+        def fresh_recorder(clone: Path = clone) -> Recorder:
+            return Recorder(WorkTree(discover(os.fsencode(clone))))
 
-        pair = compare(setting.rounds, first, lambda clone=clone: git(clone, "status"), fresh)
-        rows.append(Row("snap-first", f"{files:,} files", *pair, 3.0, "git status"))
+        ways = {"wrap": lambda: fresh_recorder().open(), "save": lambda: fresh_recorder().save("first")}
+        for way, first in ways.items():
+            pair = compare(setting.rounds, first, lambda clone=clone: git(clone, "status"), fresh)
+            rows.append(Row("snap-first", f"{files:,} files, {way}", *pair, 3.0, "git status"))
     return rows
 
 
