@@ -100,21 +100,26 @@ class Capture:
 
     def wait(self) -> Staging:
         """The staging area. Raises GitFailed where git cannot tell it."""
+        try:
+            if self._calls:
+                self._take_answers()
+        except BaseException:
+            self.kill()
+            raise
+        return self._staging
+
+    def _take_answers(self) -> None:
         staging = self._staging
-        if not self._calls:
-            return staging
-        ignored, *rest = self._calls
-        staging.forced = split(ignored.wait())
+        staging.forced = split(self._calls.pop(0).wait())
         if staging.unmerged:
             remove_entries(self._git, {entry[3] for entry in staging.unmerged}, self._null)
-        written = rest[0] if rest else self._git.start(*self._write_tree)
+        written = self._calls.pop(0) if self._calls else self._git.start(*self._write_tree)
         staging.tree = object_id(written.wait(), written.words)
-        return staging
 
     def kill(self) -> None:
         """Nobody wants to know any more."""
-        for call in self._calls:
-            call.kill()
+        while self._calls:
+            self._calls.pop().kill()
         clear(self._copy + b".lock")  # with which a git that was killed bars the next
 
 
