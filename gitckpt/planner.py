@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gitckpt.errors import Damaged, Refused
 from gitckpt.repo import restore as disk
 from gitckpt.repo.answers import INDEX_ANEW
-from gitckpt.repo.branch import tip_of
+from gitckpt.repo.branch import moves_to, tip_of
 from gitckpt.repo.closed import not_to_be_changed, not_to_be_opened
 from gitckpt.repo.index import parents
 from gitckpt.repo.private import with_rules
@@ -26,11 +26,12 @@ from gitckpt.repo.recorded import (
 )
 from gitckpt.repo.staging import Staging
 from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
-from gitckpt.trajectory.plan import Plan, Situation, changed_modes, giving_way, make_plan
+from gitckpt.trajectory.plan import Place, Plan, Situation, changed_modes, giving_way, make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from gitckpt.repo.head import Head
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.events import Event
@@ -48,7 +49,6 @@ class Prepared:
     changes: list[Change]
     modes: dict[bytes, int | None]
     staging: Staging | None = None
-    staging_note: str = ""
     branch_tip: str | None = None
     notes: list[str] = field(default_factory=list)
 
@@ -102,9 +102,19 @@ class Planner:
             prepared.wanted_tree = with_changes(self.repository, self._raw, snapshot.tree, prepared.changes)
         prepared.modes = self._wanted_modes(prepared, situation)
         self._plan_staging(prepared)
-        if wish.wanted_head is not None:
-            prepared.branch_tip = tip_of(self.repository, wish.wanted_head.get("branch"))
+        self._plan_head(prepared)
         return prepared
+
+    def _plan_head(self, prepared: Prepared) -> None:
+        wish, head = prepared.wish, prepared.snapshot.head
+        if wish.wanted_head is None:
+            return
+        branch, commit = wish.wanted_head.get("branch"), wish.wanted_head.get("head")
+        prepared.branch_tip = tip_of(self.repository, branch)
+        now, then = Place(head.branch, head.commit), Place(branch, commit)
+        stays = now.branch == branch and (branch is not None or now.commit == commit)
+        moves = moves_to(self.repository, wish.branches | ({branch: commit} if branch is not None else {}))
+        prepared.plan = replace(prepared.plan, head=None if stays else (now, then), moves=moves)
 
     def _still_there(self, wish: Wish, snapshot: Snapshot) -> set[bytes]:
         """What the operation to be taken back had put there, and a rule keeps out of the snapshot by now."""
@@ -263,17 +273,16 @@ class Planner:
                     "the staging area cannot be read, and so could not be put back later",
                     f"{INDEX_ANEW}; --scope files leaves it alone",
                 )
-            prepared.staging_note = "the staging area is untouched: it cannot be read"
+            prepared.plan = replace(prepared.plan, staging_note="the staging area is untouched: it cannot be read")
             return
         if wish.scope == "staged" and not snapshot.head.same_place(recorded_git(wish.target)):
-            prepared.staging_note = (
-                "the staging area is untouched: HEAD or an operation of git is not where it was then"
-            )
+            prepared.plan = replace(prepared.plan, staging_note=_elsewhere(snapshot.head, recorded_git(wish.target)))
             return
         if wish.paths:
             recorded = self._limited(snapshot.staging, recorded, wish.paths)
         if not snapshot.staging.same_content(recorded):
             prepared.staging = recorded
+            prepared.plan = replace(prepared.plan, staging=True)
 
     def _limited(self, present: Staging, recorded: Staging, paths: Sequence[bytes]) -> Staging:
         """The present staging area with what is on record for these paths."""
@@ -293,6 +302,13 @@ def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
         name == wanted or name.startswith(wanted + b"/") or wanted == b"" or wanted.startswith(name + b"/")
         for wanted in paths
     )
+
+
+def _elsewhere(head: Head, then: dict[str, Any]) -> str:
+    """Why the staging area is not put back by `--scope staged`, and what does it."""
+    if (head.operation, head.operation_state) != (then.get("operation"), then.get("operation_state")):
+        return "the staging area is untouched: the operation of git in progress is not that of then"
+    return "the staging area is untouched: HEAD is not at the commit of then; --scope all puts both back"
 
 
 def _is_at_or_below(path: bytes, top: bytes) -> bool:

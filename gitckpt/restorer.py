@@ -116,7 +116,7 @@ class Restorer(Planner):
             )
         self._open_line(event, line, recorder)
         left = tuple(step.path for step in prepared.plan.steps if step.action == "leave")
-        notes = [note for note in (prepared.staging_note, *prepared.notes) if note]
+        notes = [note for note in (prepared.plan.staging_note, *prepared.notes) if note]
         return Outcome(event, len(prepared.plan.changing), left, tuple(notes), commits)
 
     def _record_safety_anew(
@@ -151,9 +151,9 @@ class Restorer(Planner):
         event.document["opens"] = opens
         event.document["rollback"] = self._intent(prepared)
         self.tree.draft(event, prepared.snapshot, here.lines)
-        if prepared.branch_tip and prepared.branch_tip not in event.parents:
-            # what the branch was at stays reachable, whichever branch HEAD is on now
-            event.parents = (*event.parents, prepared.branch_tip)
+        # what a branch was at stays reachable, whichever branch HEAD is on now
+        tips = dict.fromkeys(move.before for move in prepared.plan.moves if move.before)
+        event.parents = (*event.parents, *(tip for tip in tips if tip not in event.parents))
         self.tree.publish(event, prepared.snapshot, here.lines)
         if recorder is not None and recorder.session is here:
             here.add(event)
@@ -188,16 +188,9 @@ class Restorer(Planner):
         if wish.branches:
             intent["branches"] = branch_rows(wish.branches)
         if wish.wanted_head is not None:
-            intent["branches_were"] = branch_rows(self._tips_now(prepared))
+            # one that is there already is not moved, and what is committed on it later is not taken back by undo
+            intent["branches_were"] = branch_rows({move.branch: move.before for move in prepared.plan.moves})
         return intent
-
-    def _tips_now(self, prepared: Prepared) -> dict[str, str | None]:
-        """Where the branches are that are going to be moved."""
-        wish = prepared.wish
-        tips = {name: branches.tip_of(self.repository, name) for name in wish.branches}
-        if wish.wanted_head and wish.wanted_head.get("branch"):
-            tips[wish.wanted_head["branch"]] = prepared.branch_tip
-        return tips
 
     def _sessions(self, prepared: Prepared, recorder: Recorder | None) -> tuple[Session, Session]:
         """The session where work stands, and that in which a line is opened at the target: the target's own, but
@@ -309,11 +302,11 @@ class Restorer(Planner):
         if wanted is None:
             return ()
         why, head = prepared.wish.target.ref, prepared.snapshot.head
-        left = branches.move_head(self.repository, head, prepared.branch_tip, wanted, why)
-        for name, commit in prepared.wish.branches.items():
+        left = branches.left_behind(self.repository, head, wanted.get("head"), prepared.plan.moves)
+        branches.move_head(self.repository, head, prepared.branch_tip, wanted, why)
+        for name, before, after in prepared.plan.moves:
             if name != wanted.get("branch"):
-                now = branches.tip_of(self.repository, name)
-                branches.set_branch(self.repository, name, commit, now, f"gitckpt: back to {why}")
+                branches.set_branch(self.repository, name, after, before, f"gitckpt: back to {why}")
         return left
 
 

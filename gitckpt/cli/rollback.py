@@ -15,7 +15,7 @@ from gitckpt.repo.reader import Reader
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Outcome, Restorer, restore_for_retry
 from gitckpt.trajectory.plan import SCOPES, Plan
-from gitckpt.views.plan import plan_document, plan_lines
+from gitckpt.views.plan import changes_anything, plan_document, plan_lines
 from gitckpt.views.text import count
 from gitckpt.wishes import Wish, wish_after_interruption, wish_to_redo, wish_to_undo
 
@@ -170,7 +170,7 @@ def _prepared_again(restorer: Restorer, wish: Wish, shown: PlanDocument) -> Prep
 def _confirmed(document: PlanDocument) -> bool:
     """Show the plan and ask."""
     render.out(plan_lines(document, render.style()))
-    if not any(step["action"] != "leave" for step in document["steps"]):
+    if not changes_anything(document):
         return True
     return render.agrees("go on? [y/N] ")
 

@@ -8,10 +8,11 @@ from gitckpt.errors import Damaged, Refused
 from gitckpt.repo.answers import object_id
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.private import clear, is_plain_file, write_file
+from gitckpt.trajectory.plan import Move
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from gitckpt.repo.gateway import Git
@@ -34,6 +35,12 @@ def tip_of(repository: Repository, branch: str | None) -> str | None:
     return object_id(answer, call.words) if answer else None
 
 
+def moves_to(repository: Repository, wanted: Mapping[str, str | None]) -> tuple[Move, ...]:
+    """What is to be moved so that each of these branches is at its commit: those that are there already are not."""
+    moves = (Move(name, tip_of(repository, name), commit) for name, commit in wanted.items())
+    return tuple(move for move in moves if move.before != move.after)
+
+
 def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:
     """Raise Refused or Damaged where HEAD cannot be put where the record `then` has it."""
     commit, branch = then.get("head"), then.get("branch")
@@ -45,14 +52,13 @@ def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:
         raise Damaged(f"the commit {commit[:12]} that HEAD was at is gone", "roll back without --scope all")
 
 
-def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str, Any], why: str) -> tuple[str, ...]:
-    """Put HEAD, and the branch it was on, where the record `then` has them; the commits that this leaves behind.
+def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str, Any], why: str) -> None:
+    """Put HEAD, and the branch it was on, where the record `then` has them.
 
     `tip` is where that branch was when the plan was made. Raises GitFailed, with that ref unmoved, where one has moved
     since.
     """
     commit, branch = then.get("head"), then.get("branch")
-    left = _left_behind(repository, [oid for oid in (now.commit, tip) if oid and oid != commit], commit)
     # our pinned settings keep reflogs off for our own refs; this one is the user's
     git = repository.git.view("core.logAllRefUpdates=true")
     message = f"gitckpt: rollback to {why}"
@@ -60,11 +66,10 @@ def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str
         if now.branch is not None or now.commit != commit:
             null = repository.null_oid
             _move(repository, git, "update-ref", "--no-deref", "-m", message, "HEAD", commit or "", now.commit or null)
-        return left
+        return
     set_branch(repository, branch, commit, tip, message)
     if branch != now.branch:
         _move(repository, git, "symbolic-ref", "-m", message, "HEAD", f"refs/heads/{branch}")
-    return left
 
 
 def _move(repository: Repository, git: Git, *command: str, branch: str = "") -> None:
@@ -121,9 +126,15 @@ def set_branch(repository: Repository, branch: str, commit: str | None, before: 
         _move(repository, git, "update-ref", "-m", message, reference, commit, before or null, branch=reference)
 
 
-def _left_behind(repository: Repository, tips: list[str], then: str | None) -> tuple[str, ...]:
+def left_behind(repository: Repository, now: Head, then: str | None, moves: Sequence[Move]) -> tuple[str, ...]:
+    """The commits, fifty at most, that no branch will hold once these are moved and HEAD is at the commit `then`: of
+    the branches that move, and of a HEAD that is on none. To be asked before they move."""
+    tips = [move.before for move in moves if move.before]
+    if now.branch is None and now.commit and now.commit != then:
+        tips.append(now.commit)
     if not tips:
         return ()
-    exclude = [f"^{then}"] if then else []
-    output = repository.git.text("log", "--format=%h %s", "-n50", "--end-of-options", *tips, *exclude, "--")
+    held = [f"^{oid}" for oid in dict.fromkeys([then, *(move.after for move in moves)]) if oid]
+    others = ["--not", *(f"--exclude={move.branch}" for move in moves), "--branches", "--not"]
+    output = repository.git.text("log", "--format=%h %s", "-n50", *others, "--end-of-options", *tips, *held, "--")
     return tuple(output.split("\n")) if output else ()

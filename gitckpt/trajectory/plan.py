@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -61,14 +61,35 @@ class Situation:
     empty_then: Collection[bytes] = ()
 
 
+class Place(NamedTuple):
+    """Where HEAD is: on a branch, or at a commit alone. Before the first commit there is none."""
+
+    branch: str | None
+    commit: str | None
+
+
+class Move(NamedTuple):
+    """A branch that goes from one commit to another; None where there is, or is to be, no such branch."""
+
+    branch: str
+    before: str | None
+    after: str | None
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of one rollback, by path."""
+    """The steps of one rollback, by path, and what becomes of the rest: `head` is where HEAD goes, from and to, None
+    where it stays; `moves` are the branches that move; `staging` says whether the staging area is written, and
+    `staging_note` why it is not where it was to be."""
 
     target: str
     scope: str
     steps: tuple[Step, ...]
     by_hand: tuple[str, ...] = ()
+    head: tuple[Place, Place] | None = None
+    moves: tuple[Move, ...] = ()
+    staging: bool = False
+    staging_note: str = ""
 
     @property
     def blocked(self) -> tuple[Step, ...]:
@@ -82,10 +103,12 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """Names this plan: the same target, scope and steps give the same hash."""
+        """Names this plan: the same target, scope, steps and moves give the same hash."""
         digest = hashlib.sha256(f"{self.target}\0{self.scope}\0".encode())
         for step in self.steps:
             digest.update(step.action.encode() + b"\0" + step.path + b"\0")
+        for move in (*self.head, *self.moves) if self.head else self.moves:
+            digest.update(repr(tuple(move)).encode("utf-8", "surrogateescape"))
         return digest.hexdigest()[:16]
 
 

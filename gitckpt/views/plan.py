@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Literal, TypedDict
 
-    from gitckpt.trajectory.plan import Plan, Step
+    from gitckpt.trajectory.plan import Place, Plan, Step
     from gitckpt.views.paths import Path
 
     class PlanStep(TypedDict):
@@ -22,6 +22,25 @@ if TYPE_CHECKING:
         reason: str
         changed_since_last_event: bool
 
+    class PlacePart(TypedDict):
+        """A branch, or a commit alone."""
+
+        branch: Path | None
+        commit: str | None
+
+    class HeadPart(TypedDict):
+        """Where HEAD goes."""
+
+        before: PlacePart
+        after: PlacePart
+
+    class MovePart(TypedDict):
+        """A branch that moves."""
+
+        branch: Path
+        before: str | None
+        after: str | None
+
     class PlanDocument(TypedDict):
         """What `rollback --dry-run --json` prints."""
 
@@ -31,6 +50,10 @@ if TYPE_CHECKING:
         hash: str
         steps: Sequence[PlanStep]
         by_hand: Sequence[str]
+        head: HeadPart | None
+        moves: Sequence[MovePart]
+        staging: bool
+        staging_note: str | None
 
 
 #: Action to its heading, its colour, and what the summary calls it ("" where nothing changes).
@@ -54,7 +77,19 @@ def plan_document(plan: Plan) -> PlanDocument:
         "hash": plan.hash,
         "steps": [_step_document(step) for step in plan.steps],
         "by_hand": list(plan.by_hand),
+        "head": {"before": _place(plan.head[0]), "after": _place(plan.head[1])} if plan.head else None,
+        "moves": [{"branch": _branch(m.branch), "before": m.before, "after": m.after} for m in plan.moves],
+        "staging": plan.staging,
+        "staging_note": plan.staging_note or None,
     }
+
+
+def _place(place: Place) -> PlacePart:
+    return {"branch": None if place.branch is None else _branch(place.branch), "commit": place.commit}
+
+
+def _branch(name: str) -> Path:
+    return path_data(name.encode("utf-8", "surrogateescape"))
 
 
 def _step_document(step: Step) -> PlanStep:
@@ -70,19 +105,44 @@ def plan_lines(plan: PlanDocument, style: Style = PLAIN, limit: int = 20) -> lis
     """The plan, grouped by action, of each group at most `limit` paths, those changed since the last event first."""
     groups = {action: [step for step in plan["steps"] if step["action"] == action] for action in _ACTIONS}
     target = style.bold(escape(f"Roll back to {plan['target']}"))
-    lines = [f"{target}, scope {escape(plan['scope'])}: {_summary(groups)}"]
+    nothing = "no path to change" if changes_anything(plan) else "nothing to change"
+    lines = [f"{target}, scope {escape(plan['scope'])}: {_summary(groups) or nothing}"]
     for action, steps in groups.items():
         lines += _group(action, steps, style, limit)
     if any(step["changed_since_last_event"] for step in plan["steps"]):
         lines.append(
             style.yellow(f"{_CHANGED} changed since the last recorded event; what is there now is saved first")
         )
-    return lines + _by_hand(plan["by_hand"], style, limit)
+    return lines + _besides(plan) + _by_hand(plan["by_hand"], style, limit)
+
+
+def changes_anything(plan: PlanDocument) -> bool:
+    """Whether a path, the staging area, HEAD or a branch will be another than it is."""
+    steps = any(step["action"] != "leave" for step in plan["steps"])
+    return bool(steps or plan["staging"] or plan["head"] or plan["moves"])
+
+
+def _besides(plan: PlanDocument) -> list[str]:
+    """What becomes of the staging area, of HEAD and of branches."""
+    lines = ["Staging area: as at the target"] if plan["staging"] else []
+    lines += [escape(plan["staging_note"])] if plan["staging_note"] else []
+    if plan["head"]:
+        lines.append(f"HEAD: {_place_text(plan['head']['before'])} → {_place_text(plan['head']['after'])}")
+    for move in plan["moves"]:
+        before, after = (oid[:10] if oid else "none" for oid in (move["before"], move["after"]))
+        lines.append(f"Branch {path_text(move['branch'])}: {before} → {after}")
+    return lines
+
+
+def _place_text(place: PlacePart) -> str:
+    if place["branch"] is not None:
+        return path_text(place["branch"])
+    return f"{place['commit'][:10]}, on no branch" if place["commit"] else "none"
 
 
 def _summary(groups: Mapping[str, Sequence[PlanStep]]) -> str:
     numbers = [(len(groups[action]), verb) for action, (_, _, verb) in _ACTIONS.items() if verb]
-    return ", ".join(f"{count(number, 'path')} {verb}" for number, verb in numbers if number) or "nothing to change"
+    return ", ".join(f"{count(number, 'path')} {verb}" for number, verb in numbers if number)
 
 
 def _group(action: str, steps: Sequence[PlanStep], style: Style, limit: int) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field, TypeAdapter
 
 from gitckpt.views.eval_schemas import EvalDocument
+from gitckpt.views.rollback_schemas import PlanDocument, RollbackDocument
 from gitckpt.views.schema_base import Document, MissingPath, Path
 from gitckpt.views.schemas_of_use import MODELS as USE_MODELS
 from gitckpt.views.transfer_schemas import AttemptDocument, FetchDocument, ForkDocument, PushDocument
@@ -94,39 +95,6 @@ class ErrorDocument(Document):
     error: str
     hint: str | None = Field(description="The command that helps.")
     exit: int = Field(ge=1, le=255)
-
-
-class PlanStepDocument(Document):
-    """What a rollback does to one path."""
-
-    action: Literal["restore", "delete", "mode", "leave"]
-    path: Path
-    reason: str
-    changed_since_last_event: bool = Field(
-        description="Whether somebody has changed the path since the last recorded event."
-    )
-
-
-class PlanDocument(Document):
-    """`gitckpt rollback --dry-run --json`."""
-
-    schema_: Literal["gitckpt.plan/1"] = Field(alias="schema")
-    target: str
-    scope: Literal["files", "staged", "all"]
-    hash: str
-    steps: list[PlanStepDocument]
-    by_hand: list[str]
-
-
-class RollbackDocument(Document):
-    """`gitckpt rollback --json`, `undo --json`, `redo --json`: what was done."""
-
-    schema_: Literal["gitckpt.rollback/1"] = Field(alias="schema")
-    plan: PlanDocument
-    safety: str = Field(description="The commit of the event that holds the state before.")
-    verified: bool
-    left: int = Field(ge=0, description="How many paths were left as they are.")
-    notes: list[str]
 
 
 class DiffDocument(Document):

@@ -11,7 +11,8 @@ from sampling import others_slow
 
 from gitckpt.errors import Refused
 
-UNTOUCHED = "the staging area is untouched: HEAD or an operation of git is not where it was then"
+MOVED = "the staging area is untouched: HEAD is not at the commit of then; --scope all puts both back"
+MERGING = "the staging area is untouched: the operation of git in progress is not that of then"
 
 
 def head(project: Project) -> tuple[str, str]:
@@ -71,7 +72,7 @@ def test_the_staging_area_is_left_where_head_has_moved(project: Project) -> None
     disk = project.disk()
     go_on(project, commit=True)
     staged, where = project.staged(), head(project)
-    assert project.roll_back("C1").notes == (UNTOUCHED,)
+    assert project.roll_back("C1").notes == (MOVED,)
     assert (project.disk(), project.staged(), head(project)) == (disk, staged, where)
 
 
@@ -85,7 +86,7 @@ def test_the_staging_area_is_left_where_a_merge_has_begun(project: Project) -> N
     project.checkpoint("C1")
     project.git("merge", "side", ok=(1,))
     staged = project.staged()
-    assert project.roll_back("C1").notes == (UNTOUCHED,)
+    assert project.roll_back("C1").notes == (MERGING,)
     assert (project.staged(), project.read("src/app.py")) == (staged, b"main\n")
 
 
@@ -210,6 +211,61 @@ def test_what_was_committed_on_the_other_branch_is_kept_and_comes_back(project: 
     project.undo()
     assert head(project)[0] == "refs/heads/side"
     assert project.git("rev-parse", "main") == later
+
+
+def test_undo_and_redo_leave_a_branch_alone_that_they_had_not_moved(project: Project) -> None:
+    """A commit made since on the branch that undo had gone back to, and had found where it was, stays on it."""
+    project.git("checkout", "-q", "-b", "side")
+    project.write("src/app.py", "side\n")
+    side = project.commit("side")
+    project.checkpoint("C1", session="s")
+    project.git("checkout", "-q", "main")
+    project.roll_back("C1", "all")
+    assert project.undo().commits_left == ()
+    assert head(project)[0] == "refs/heads/main"
+    project.write("src/app.py", "later\n")
+    later = project.commit("later on main")
+    assert project.redo().commits_left == ()
+    assert (head(project), project.git("rev-parse", "main")) == (("refs/heads/side", side), later)
+    project.undo()
+    assert head(project) == ("refs/heads/main", later)
+
+
+def test_every_branch_that_is_moved_stays_reachable(project: Project) -> None:
+    """Undo puts two branches back, and HEAD is on neither: what was committed on both since is named, and kept."""
+    project.checkpoint("C1", session="s")
+    project.write("src/app.py", "first\n")
+    first = project.commit("first")
+    project.git("checkout", "-q", "-b", "side")
+    project.roll_back("C1", "all")
+    later = {}
+    for branch in ("main", "side"):
+        project.git("checkout", "-q", "-f", branch)
+        project.write("src/app.py", f"later on {branch}\n")
+        later[branch] = project.commit(f"later on {branch}")
+    project.git("checkout", "-q", "--detach", "HEAD~1")
+    outcome = project.undo()
+    assert {line.partition(" ")[2] for line in outcome.commits_left} == {"later on main", "later on side"}
+    assert project.git("rev-parse", "main", "side").split() == [first, first]
+    project.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    project.git("gc", "-q", "--prune=now")
+    assert [project.git("cat-file", "-t", oid, ok=(0, 128)) for oid in later.values()] == ["commit", "commit"]
+
+
+def test_a_plan_tells_what_becomes_of_head_branch_and_staging_area(project: Project) -> None:
+    stage_and_edit(project)
+    first = project.git("rev-parse", "HEAD")
+    project.checkpoint("C1", session="s")
+    go_on(project, commit=True)
+    second = project.git("rev-parse", "HEAD")
+    plan = project.plan("C1", "all")
+    assert (plan.head, plan.moves, plan.staging) == (None, (("main", second, first),), True)
+    project.git("checkout", "-q", "--detach")
+    detached = project.plan("C1", "all")
+    assert (detached.head, detached.moves) == (((None, second), ("main", first)), (("main", second, first),))
+    assert detached.hash != plan.hash
+    untouched = project.plan("C1")
+    assert (untouched.head, untouched.moves, untouched.staging, untouched.staging_note) == (None, (), False, MOVED)
 
 
 def test_a_branch_that_is_checked_out_elsewhere_is_refused_before_anything_is_written(

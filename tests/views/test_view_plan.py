@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from gitckpt.trajectory.plan import Plan, Step
+from gitckpt.trajectory.plan import Move, Place, Plan, Step
 from gitckpt.views.plan import plan_document, plan_lines
-from gitckpt.views.schemas import PlanDocument
+from gitckpt.views.rollback_schemas import PlanDocument
 from gitckpt.views.text import Style
 
 PLAN = Plan(
@@ -45,6 +45,28 @@ By hand (gitckpt runs no commands)
 
 def test_nothing_to_do() -> None:
     assert plan_lines(plan_document(Plan("C6", "files", ()))) == ["Roll back to C6, scope files: nothing to change"]
+
+
+def test_head_branches_and_the_staging_area() -> None:
+    plan = Plan(
+        "C6",
+        "all",
+        (),
+        head=(Place(None, "1" * 40), Place("caf\udce9", None)),
+        moves=(Move("caf\udce9", "2" * 40, None), Move("main", None, "3" * 40)),
+        staging=True,
+    )
+    document = plan_document(plan)
+    assert plan_lines(document) == [
+        "Roll back to C6, scope all: no path to change",
+        "Staging area: as at the target",
+        "HEAD: 1111111111, on no branch → caf\\xe9",
+        "Branch caf\\xe9: 2222222222 → none",
+        "Branch main: none → 3333333333",
+    ]
+    assert PlanDocument.model_validate(document).moves[1].after == "3" * 40
+    untouched = plan_document(Plan("C6", "staged", (), staging_note="the staging area is untouched: \x1b"))
+    assert plan_lines(untouched)[1:] == ["the staging area is untouched: \\x1b"]
 
 
 def test_long_lists_are_cut_with_a_count_and_never_hide_a_person_s_edit() -> None:
@@ -102,6 +124,10 @@ def test_document() -> None:
             },
         ],
         "by_hand": ["npm uninstall \x1b[31mdayjs"],
+        "head": None,
+        "moves": [],
+        "staging": False,
+        "staging_note": None,
     }
     assert PlanDocument.model_validate(document).steps[3].changed_since_last_event
 
