@@ -15,16 +15,18 @@ if TYPE_CHECKING:
 class Account:
     """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
     none; `lost`, how many events were on record and are gone; and `missing`, the paths that the snapshots do not hold,
-    with the reasons."""
+    with the reasons; `final` says whether the agent has said FINAL."""
 
     def __init__(self) -> None:
         self.blocks, self.session, self.opened, self.lost = 0, "", "", 0
         self.missing: dict[str, str] = {}
+        self.final = False
         self._mended: list[str] = []
 
     def add(self, event: Event, block: Block | None = None) -> None:
         """Take up what was recorded, of a block that was written as `block`."""
         self.blocks, self.session = self.blocks + 1, event.session
+        self.final = event.kind == "final"
         if event.kind == "checkpoint":
             from gitckpt.views.mended import mended
 
@@ -52,11 +54,12 @@ class Account:
         more = len(self._mended) - 10
         return self._mended if more <= 0 else [*self._mended[:10], f"and {more} more"]
 
-    def total(self) -> str:
-        """How many blocks are on record, and what to do where there are none."""
+    def total(self, exit_status: int = 0) -> str:
+        """How many blocks are on record, what to do where there are none, and where the agent failed before its end."""
         if not self.blocks:
             return "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
         from gitckpt.views.text import count
 
         where = f"the new session {self.session}" if self.opened else f"session {self.session}"
-        return f"{count(self.blocks, 'block')} recorded in {where}; gitckpt log shows what"
+        go_on = ", gitckpt resume goes on from there" if exit_status and not self.final else ""
+        return f"{count(self.blocks, 'block')} recorded in {where}; gitckpt log shows what{go_on}"

@@ -265,7 +265,7 @@ class Wrapping:
         if self._recorder is None:
             self._say("this run, or the end of it, was NOT recorded")
         else:
-            self._tell_account(self._recorder)
+            self._tell_account(self._recorder, agent_exit.status)
 
     def _tell_losses(self) -> None:
         """What is not on record, or not as exactly as it could be."""
@@ -283,11 +283,11 @@ class Wrapping:
                 "exact"
             )
 
-    def _tell_account(self, recorder: Recorder) -> None:
+    def _tell_account(self, recorder: Recorder, exit_status: int) -> None:
         for line in (*recorder.account.mended(), *recorder.account.uncovered()):
             self._say(line)
         if self._summarize:
-            self._say(recorder.account.total())
+            self._say(recorder.account.total(exit_status))
 
     def _record_end(self, agent_exit: AgentExit) -> None:
         if self._recorder is None or self._tree is None:

@@ -126,6 +126,6 @@ def _program_to_call() -> str:
     if not found:
         raise Refused(
             "there is no command gitckpt that a hook could call: this one runs as a module of Python",
-            "install it, so that PATH has it: pipx install gitckpt",
+            "install it, so that PATH has it: pipx install . in a clone of the repository",
         )
     return found

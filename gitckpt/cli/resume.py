@@ -10,7 +10,7 @@ from gitckpt.cli import render
 from gitckpt.cli.wrap import PLACE, filled_in
 from gitckpt.errors import Refused, UsageError
 from gitckpt.repo.reader import Reader
-from gitckpt.repo.started import was_started_here
+from gitckpt.repo.started import is_running, was_started_here
 from gitckpt.trajectory.events import CLOSING_KINDS
 from gitckpt.views.text import escape
 
@@ -119,23 +119,11 @@ def _ask_about(template: list[str], session: str) -> None:
 def _refuse_a_living_one(session: Session) -> None:
     started = session.unended
     pid = started.document["agent"].get("pid") if started else None
-    if isinstance(pid, int) and _is_gitckpt(pid):
+    if isinstance(pid, int) and is_running(pid):
         raise Refused(
             f"the agent of session {session.id} is still running, under process {pid}",
             f"wait for it, or end it: kill {pid}",
         )
-
-
-def _is_gitckpt(pid: int) -> bool:
-    """Whether a process of this number is alive and is one of ours: numbers are used again."""
-    try:
-        os.kill(pid, 0)
-        with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return b"gitckpt" in file.read()
-    except FileNotFoundError:
-        return not os.path.isdir("/proc/self")
-    except OSError:
-        return False
 
 
 def _record_what_is_left(session: Session, events: list[Event], say: Say) -> None:

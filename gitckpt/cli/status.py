@@ -6,9 +6,11 @@ from gitckpt.cli import render
 from gitckpt.cli.elapsed import while_telling
 from gitckpt.cli.elsewhere import sessions_elsewhere
 from gitckpt.repo.reader import Reader
+from gitckpt.repo.started import is_running, was_started_here
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from gitckpt.trajectory.session import Session
     from gitckpt.views.paths import Change
     from gitckpt.views.status import Status
 
@@ -37,7 +39,23 @@ def _status(reader: Reader) -> Status:
     current = reader.journal.current()
     line = current[1] if current and current[0] == session.id and current[1] in session.lines else session.active_line
     changes, missing = _since(reader, Status(session, line))
-    return Status(session, line, changes=changes, missing=missing, interrupted=_interrupted(reader))
+    return Status(
+        session,
+        line,
+        changes=changes,
+        missing=missing,
+        interrupted=_interrupted(reader),
+        died=_has_died(reader, session),
+    )
+
+
+def _has_died(reader: Reader, session: Session) -> bool:
+    """Whether the agent that was started last from here is gone, and left no end."""
+    begun = session.unended
+    pid = begun.document["agent"].get("pid") if begun else None
+    if begun is None or not isinstance(pid, int):
+        return False
+    return was_started_here(reader.repository, begun.commit) and not is_running(pid)
 
 
 def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str, object]]]:

@@ -42,5 +42,17 @@ def was_started_here(repository: Repository, commit: str) -> bool:
         return False
 
 
+def is_running(pid: int) -> bool:
+    """Whether a process of this number is alive and is one of ours: numbers are used again."""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"gitckpt" in file.read()
+    except FileNotFoundError:
+        return not os.path.isdir("/proc/self")
+    except OSError:
+        return False
+
+
 def _path(repository: Repository) -> bytes:
     return os.path.join(repository.private_dir, b"started")

@@ -235,6 +235,7 @@ class StatusDocument(Document):
     changes: list[ChangedFile] = Field(description="Paths that differ from the last checkpoint.")
     missing: list[MissingPath]
     interrupted: str | None
+    stopped: str | None = Field(description="How the agent ended before its task did; `gitckpt resume` goes on.")
 
 
 class WholenessDocument(Document):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from gitckpt.trajectory.events import CLOSING_KINDS
 from gitckpt.views.paths import change_lines, changes_json, missing_lines
 from gitckpt.views.row import what, words
 from gitckpt.views.text import PLAIN, Style, count, escape, fit, labelled
@@ -19,6 +22,9 @@ if TYPE_CHECKING:
 _LABEL = 13
 
 _NO_SESSION = "none here yet: `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand"
+#: How the end of an agent reads that had not done all that it was to do.
+_FAILED = re.compile(r"exit status [1-9]|stuck\b|turns\b|failed\b|interrupted\b")
+_RESUME = "`gitckpt resume` starts the agent again where it was"
 _FINISH = "`gitckpt rollback --continue` finishes it, `gitckpt rollback --abort` takes it back"
 
 
@@ -28,10 +34,11 @@ class Status:
     `session` is the one that this work tree records on, None where there is none, `line` its line. `changes` are the
     paths that differ from `last`, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each),
     `interrupted` names the operation that was begun and not finished (`rollback to C6`), or is "". `elsewhere` says
-    which sessions there are of other work trees, and what shows them, where there is none of this one.
+    which sessions there are of other work trees, and what shows them, where there is none of this one. `died` says that
+    the agent started last is gone, and left no end.
     """
 
-    __slots__ = ("changes", "elsewhere", "interrupted", "line", "missing", "session")
+    __slots__ = ("changes", "died", "elsewhere", "interrupted", "line", "missing", "session")
 
     def __init__(
         self,
@@ -42,15 +49,29 @@ class Status:
         missing: Sequence[Mapping[str, Any]] = (),
         interrupted: str = "",
         elsewhere: Sequence[str] = (),
+        died: bool = False,
     ) -> None:
         self.session, self.line, self.changes, self.missing = session, line, changes, missing
         self.interrupted, self.elsewhere = interrupted, elsewhere
+        self.died = died
 
     @property
     def last(self) -> Event | None:
         """The last checkpoint on the line, else the last event on it, else None."""
         events = self.session.on_line(self.line) if self.session else []
         return next((event for event in reversed(events) if event.kind == "checkpoint"), events[-1] if events else None)
+
+    @property
+    def stopped(self) -> str:
+        """How the agent that was started last ended before its task did, "" where it did not, or where work has gone on
+        without it."""
+        if self.died:
+            return "the agent, or what ran it, died"
+        events = self.session.on_line(self.line) if self.session else []
+        last = next((event for event in reversed(events) if event.kind in ("checkpoint", *CLOSING_KINDS)), None)
+        if last is None or last.kind != "end" or not _FAILED.match(words(last)) or _was_final(events, last):
+            return ""
+        return words(last)
 
 
 def status_lines(status: Status, style: Style = PLAIN, columns: int | None = None, limit: int = 20) -> list[str]:
@@ -60,12 +81,20 @@ def status_lines(status: Status, style: Style = PLAIN, columns: int | None = Non
     if last is not None:
         text = f"{last.id or ''}  {what(last)}  {words(last)}".strip()
         text = escape(text) if columns is None else fit(escape(text), max(columns - _LABEL, 1), style.ellipsis)
-        entries += [("last", [text]), ("changed", _changed(status, last, style, limit))]
+        stopped = [("stopped", [style.yellow(escape(status.stopped)), _RESUME])] if status.stopped else []
+        entries += [("last", [text]), *stopped, ("changed", _changed(status, last, style, limit))]
     if status.missing:
         entries.append(("not covered", [style.yellow(line) for line in missing_lines(status.missing)]))
     if status.interrupted:
         entries.append(("interrupted", [style.red(escape(status.interrupted)), _FINISH]))
     return labelled(entries, _LABEL, style)
+
+
+def _was_final(events: Sequence[Event], end: Event) -> bool:
+    """Whether the agent had said FINAL before this end of it."""
+    run = events[: events.index(end)]
+    begun = max((at for at, event in enumerate(run) if words(event).startswith("resumed: ")), default=0)
+    return any(event.kind == "final" for event in run[begun:])
 
 
 def _session(status: Status) -> str:
@@ -98,4 +127,5 @@ def status_document(status: Status) -> dict[str, Any]:
         "changes": changes_json(status.changes),
         "missing": [dict(entry) for entry in status.missing],
         "interrupted": status.interrupted or None,
+        "stopped": status.stopped or None,
     }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
+from pathlib import Path
 
 import pytest
 import yaml
@@ -33,6 +35,16 @@ def test_looking_changes_nothing(worked: Place) -> None:
     for command in (["log", "--graph", "--stat"], ["show", "C2"], ["diff", "C1", "C2"], ["sessions"], ["context"]):
         worked.ok(*command)
     assert (worked.bytes(), worked.users(), worked.git("for-each-ref"), worked.git("count-objects")) == before
+
+
+def test_gits_log_of_all_refs_without_checkpoints_is_as_the_readme_says(recorded: Place) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+    command = re.search(r"`git (log --exclude=[^`]+)`", readme)
+    assert command is not None
+    recorded.ok("rollback", "C1", "--yes")
+    assert "C1" in recorded.git("log", "--all", "--format=%s")
+    words = shlex.split(command.group(1))
+    assert recorded.git(*words, "--format=%s") == recorded.git("log", "--format=%s")
 
 
 # -- status

@@ -76,6 +76,15 @@ def test_a_run_whose_wrap_was_killed_goes_on_in_its_session(killed: Place) -> No
     assert killed.json("show", "C2", "--json")["files"] == []
 
 
+def test_status_names_resume_after_a_kill_and_after_a_failure(killed: Place) -> None:
+    assert killed.json("status")["stopped"] == "the agent, or what ran it, died"
+    assert "`gitckpt resume` starts the agent again where it was\n" in killed.ok("status").out
+    killed.run("resume", "--", "sh", "-c", "exit 7")
+    assert killed.json("status")["stopped"] == "exit status 7"
+    killed.ok("resume", "--", "true")
+    assert killed.json("status")["stopped"] is None
+
+
 def test_the_command_can_be_another(killed: Place) -> None:
     answer = killed.ok("resume", "--", "echo", "other")
     assert answer.out == "other\n"

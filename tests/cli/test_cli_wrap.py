@@ -314,6 +314,13 @@ def test_at_a_terminal_blocks_are_recorded_too(place: Place) -> None:
     assert [place.ok("show", id, "--path", "a.txt").out for id in ("C1", "C2")] == ["a as committed\n", "changed\n"]
 
 
+def test_at_a_terminal_resume_is_named_where_the_agent_has_failed(place: Place) -> None:
+    answer = place.typed(*wrapped(place, "cat ../agent/C1; exit 3"))
+    assert answer.out.endswith("; gitckpt log shows what, gitckpt resume goes on from there\n")
+    final = "printf '===FINAL===\\ncheckpoints: [C1]\\nsummaries: []\\nresult: done\\n===END===\\n'; exit 3"
+    assert place.typed(*wrapped(place, final)).out.endswith("; gitckpt log shows what\n")
+
+
 def test_at_a_terminal_an_agent_is_run_unrecorded_too(place: Place, tmp_path: Path) -> None:
     nowhere = Place(tmp_path, place.env, place.zygote)
     answer = nowhere.typed("wrap", "--", "sh", "-c", "echo hello; exit 5")

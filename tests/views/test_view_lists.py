@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from histories import History
 
 from gitckpt.views.attempts import attempts_lines
@@ -157,6 +158,39 @@ def test_status_where_nothing_was_recorded() -> None:
     ]
 
 
+GOES_ON = "             `gitckpt resume` starts the agent again where it was"
+
+
+@pytest.mark.parametrize(
+    "how", ["exit status 137, signal 9", "stuck: no tool is called", "turns: 40", "failed: no room"]
+)
+def test_status_names_resume_where_the_agent_has_not_come_to_its_end(history: History, how: str) -> None:
+    history.add("start", said="bash")
+    history.add("checkpoint", "C1", "one", phase="implement")
+    history.add("end", said=how)
+    assert status_lines(Status(history.session, "main"))[2:4] == [f"stopped      {how}", GOES_ON]
+    history.add("note", said="resumed: bash")
+    history.add("final", said="all is done")
+    history.add("end", said=how)
+    assert status_document(Status(history.session, "main"))["stopped"] is None
+
+
+@pytest.mark.parametrize("how", ["exit status 0", "done: all", "of the session"])
+def test_status_says_nothing_of_an_agent_that_has_ended_well(history: History, how: str) -> None:
+    history.add("start", said="bash")
+    history.add("end", said=how)
+    assert status_document(Status(history.session, "main"))["stopped"] is None
+
+
+def test_status_says_nothing_where_work_has_gone_on_without_the_agent(history: History) -> None:
+    history.add("start", said="bash")
+    history.add("end", said="exit status 1")
+    history.add("checkpoint", "C1", "by hand")
+    assert status_document(Status(history.session, "main"))["stopped"] is None
+    died = Status(history.session, "main", died=True)
+    assert status_lines(died)[2:4] == ["stopped      the agent, or what ran it, died", GOES_ON]
+
+
 def test_status_document(history: History) -> None:
     document = status_document(working(history))
     assert document == {
@@ -177,6 +211,7 @@ def test_status_document(history: History) -> None:
         ],
         "missing": [{"path": "big.bin", "reason": "larger than 100 MiB"}],
         "interrupted": "rollback to C1",
+        "stopped": None,
     }
     StatusDocument.model_validate(document)
     StatusDocument.model_validate(status_document(Status()))
