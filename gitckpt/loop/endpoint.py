@@ -13,6 +13,7 @@ import re
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
 
 from gitckpt.errors import GitckptError, UsageError
 from gitckpt.loop.stream import Call, CutStream, Gathering, Reply
@@ -116,6 +117,7 @@ class Endpoint:
         self._longest: dict[str, Any] = {} if longest_reply is None else {"max_tokens": longest_reply}
         self._key = api_key or address.api_key or "none"
         self._client = _client(address.base_url, self._key, timeout)
+        self._where = _bare(str(self._client.base_url))
 
     def ask(
         self,
@@ -154,7 +156,7 @@ class Endpoint:
 
     def _wait(self, error: Exception, attempt: int) -> None:
         """Wait before the next attempt. Raises EndpointFailed where there is to be none."""
-        status, told = getattr(error, "status_code", 0), _told(error, self._key)
+        status, told = getattr(error, "status_code", 0), _told(error, self._key, self._where)
         if (status and status not in PASSING and status < 500) or _is_too_long(error):
             if status in (400, 422) and self._asks_otherwise(str(error)):
                 return
@@ -194,6 +196,12 @@ def _client(base_url: str, api_key: str, timeout: float) -> Any:
     return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=patience, max_retries=0)
 
 
+def _bare(url: str) -> str:
+    """An address without what may be secret in it: a name and password, a query."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
+
+
 def _passing_errors() -> tuple[type[Exception], ...]:
     """What may pass by itself, or tells that it will not."""
     import openai
@@ -201,8 +209,9 @@ def _passing_errors() -> tuple[type[Exception], ...]:
     return openai.APIError, CutStream, json.JSONDecodeError, UnicodeDecodeError
 
 
-def _told(error: Exception, key: str) -> str:
-    """An error in words; `key` does not stand in them, which some endpoints repeat."""
+def _told(error: Exception, key: str, where: str) -> str:
+    """An error in words, with the address `where` there was no answer; `key` does not stand in them, which some
+    endpoints repeat."""
     if isinstance(error, CutStream):
         return "the reply was cut off"
     if isinstance(error, ValueError):
@@ -211,7 +220,7 @@ def _told(error: Exception, key: str) -> str:
     words = " ".join(str(getattr(error, "message", "") or error).split())[:300]
     cause = error.__cause__
     if cause is not None and not status:
-        words += f" ({' '.join(str(cause).split())[:200] or type(cause).__name__})"
+        words += f" ({' '.join(str(cause).split())[:200] or type(cause).__name__}) from {where}"
     words = words.replace(key, "…") if len(key) > 4 else words
     return f"the endpoint said {status}: {words}" if status else words
 

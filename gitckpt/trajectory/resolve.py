@@ -29,7 +29,7 @@ STATES = ("checkpoint", "auto", "start")
 
 class Found:
     """The event that a name means, and what is to be said of where it was found ("" where it was on the current
-    line)."""
+    line, and nothing else goes by its id there)."""
 
     __slots__ = ("event", "note")
 
@@ -83,6 +83,11 @@ def _note(event: Event, session: Session, here: Session | None, line: str | None
         return f"{match['id']} was found in session {session.id}" if here else ""
     if line and event not in session.on_line(line):
         return f"{event.id or match['id']} is not on the current line ({line}); it was found on line {event.line}"
+    if not event.id or match["earlier"] is not None or match["id"].strip().lower() == "last":
+        return ""
+    again = [found for found in session.on_line(line or "") if (found.kind, found.id) == (event.kind, event.id)]
+    if len(again) > 1:
+        return f"{event.id} is on record {len(again)} times: this is the newest, {event.id}~1 the one before it"
     return ""
 
 

@@ -87,9 +87,12 @@ def test_it_is_given_up_at_last() -> None:
 def test_nobody_there() -> None:
     with Scripted([]) as server:
         gone = server.url
-    asked = Endpoint("model", base_url=gone, attempts=2, first_wait=0.001)
-    with pytest.raises(EndpointFailed, match="asked 2 times in vain"):
+    secret = gone.replace("://", "://me:secret@") + "?key=secret"
+    asked = Endpoint("model", base_url=secret, attempts=2, first_wait=0.001)
+    with pytest.raises(EndpointFailed, match="asked 2 times in vain") as error:
         asked.ask(QUESTION)
+    assert f" from {gone}" in str(error.value)
+    assert "secret" not in str(error.value)
 
 
 @pytest.mark.parametrize(

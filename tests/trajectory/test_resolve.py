@@ -39,13 +39,19 @@ def found(name: str, current: tuple[str, str] | None = CURRENT) -> tuple[str, in
 @pytest.mark.parametrize(
     ("name", "seq"),
     [
-        ("C6", 7), ("6", 7), ("c6", 7), ("CHECKPOINT 6", 7), ("检查点 6", 7), ("C2", 11), ("C2~0", 11), ("C2~1", 3), ("2~1", 3), ("S1", 10), ("s1", 10),
+        ("C6", 7), ("6", 7), ("c6", 7), ("CHECKPOINT 6", 7), ("检查点 6", 7), ("C2~0", 11), ("C2~1", 3), ("2~1", 3), ("S1", 10), ("s1", 10),
         ("start", 1), ("START", 1), ("last", 11), ("Last", 11), ("s/C6", 7), ("s/last", 11), ("C2@main", 3), ("s/C2@main", 3),
         ("R1@main", 8), ("last@main", 7), ("C7@main", 8),
     ],
 )  # fmt: skip
 def test_a_name_on_the_current_line(name: str, seq: int) -> None:
     assert found(name) == ("s", seq, "")
+
+
+def test_of_an_id_that_was_used_again_the_newest_is_meant_and_said_to_be() -> None:
+    note = "C2 is on record 2 times: this is the newest, C2~1 the one before it"
+    assert found("C2") == found("2") == ("s", 11, note)
+    assert found("s/C2") == ("s", 11, "")
 
 
 def test_a_name_that_is_elsewhere_is_said_to_be() -> None:
