@@ -8,7 +8,6 @@ from gitckpt.errors import Damaged, Refused
 from gitckpt.repo.answers import object_id
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.private import clear, is_plain_file, write_file
-from gitckpt.trajectory.plan import Move
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.head import Head
     from gitckpt.repo.repository import Repository
+    from gitckpt.trajectory.plan import Move
 
 #: The note, in the private directory, of refs of the user's that are being moved.
 MOVING = b"moving"
@@ -37,6 +37,8 @@ def tip_of(repository: Repository, branch: str | None) -> str | None:
 
 def moves_to(repository: Repository, wanted: Mapping[str, str | None]) -> tuple[Move, ...]:
     """What is to be moved so that each of these branches is at its commit: those that are there already are not."""
+    from gitckpt.trajectory.plan import Move  # dear, and hooks import this module
+
     moves = (Move(name, tip_of(repository, name), commit) for name, commit in wanted.items())
     return tuple(move for move in moves if move.before != move.after)
 
