@@ -256,9 +256,9 @@ class Restorer(Planner):
         newer = [s.path[:-1] for s in plan.changing if s.action == "delete" and s.path.endswith(b"/")]
         disk.remove_directories(repository, newer, recorded_empty(prepared.wish.target))
         disk.check_out(repository, self._raw, prepared.snapshot.tree, prepared.wanted_tree, umask)
-        disk.make_directories(
-            repository, (s.path[:-1] for s in plan.changing if s.action == "restore" and s.path.endswith(b"/"))
-        )
+        empty = [s.path[:-1] for s in plan.changing if s.action == "restore" and s.path.endswith(b"/")]
+        with disk.under(umask):
+            disk.make_directories(repository, empty)
 
     def _verify(self, prepared: Prepared) -> list[str]:
         """What is not as planned. Paths that were ignored before and are not now were never ours to plan."""

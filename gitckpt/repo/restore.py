@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import contextmanager
 
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo.closed import not_to_be_opened
@@ -13,7 +14,7 @@ from gitckpt.repo.trees import Change, entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
@@ -186,12 +187,8 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
 
 def _switch(git: Git, before: str, after: str, umask: int | None) -> Call:
     """Have git write what differs, all of it or nothing; the call, which has ended."""
-    own = os.umask(umask) if umask is not None else None
-    try:
+    with under(umask):
         call = git.start("read-tree", "-m", "-u", "--no-recurse-submodules", before, after, ok=(0, 128))
-    finally:
-        if own is not None:
-            os.umask(own)
     call.wait()
     return call
 
@@ -199,6 +196,17 @@ def _switch(git: Git, before: str, after: str, umask: int | None) -> Call:
 def _is_inside(path: bytes, directory: bytes) -> bool:
     path, directory = os.path.realpath(path), os.path.realpath(directory)
     return path == directory or path.startswith(directory + b"/")
+
+
+@contextmanager
+def under(umask: int | None) -> Iterator[None]:
+    """What is made meanwhile, also by what is started meanwhile, is made under this umask; the caller's own if None."""
+    own = os.umask(umask) if umask is not None else None
+    try:
+        yield
+    finally:
+        if own is not None:
+            os.umask(own)
 
 
 def own_umask() -> int:

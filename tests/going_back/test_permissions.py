@@ -229,3 +229,21 @@ def test_bits_are_those_on_record_whatever_the_umask(project: Project, umask: in
     finally:
         os.umask(own)
     assert (project.root / "src/app.py").stat().st_mode & 0o777 == 0o644 & ~umask
+
+
+@pytest.mark.parametrize("umask", [0o077, 0])
+def test_empty_directories_come_back_under_the_umask_that_files_do(project: Project, umask: int) -> None:
+    hollow, newer = project.root / "hollow", project.root / "newer"
+    hollow.mkdir(0o755)
+    project.checkpoint("C1")
+    hollow.rmdir()
+    newer.mkdir(0o755)
+    changed = project.disk()
+    own = os.umask(umask)
+    try:
+        project.roll_back("C1")
+        assert hollow.stat().st_mode & 0o777 == 0o755 & ~umask
+        project.undo()
+    finally:
+        os.umask(own)
+    assert project.disk() == changed
