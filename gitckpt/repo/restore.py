@@ -87,6 +87,8 @@ def _why_blocked(repository: Repository, path: bytes, recorded: Collection[bytes
     except OSError as error:
         return f"cannot be looked at: {error.strerror}"
     if stat.S_ISDIR(status.st_mode):
+        if _is_inside(repository.cwd, full):  # git does not remove it
+            return "the directory that you are in; cd out of it first"
         return _why_directory_blocked(repository, path, recorded)
     if stat.S_ISLNK(status.st_mode):
         return ""

@@ -11,7 +11,7 @@ from gitckpt.trajectory.session import line_number
 from gitckpt.trajectory.undo import operations
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from gitckpt.trajectory.events import Event
 
@@ -86,11 +86,19 @@ def _recorded_parents(record: Record, event: Event) -> tuple[dict[str, str], set
     before = record.events.get(event.parent)
     head, staging = event.git.get("head"), _mapping(event.git.get("staging")).get("commit")
     wanted = {staging: "the staging area on record"} if staging else {}
-    allowed = {head, _mapping(_mapping(event.document.get("rollback")).get("branch_was")).get("commit")}
+    allowed = {head, *_left_by_branches(_mapping(event.document.get("rollback")))}
     known = before is not None and record.is_readable(before)
     if head and (event.parent == record.root or (before and known and before.git.get("head") != head)):
         wanted[head] = "the commit that HEAD was at"
     return wanted, {commit for commit in allowed if commit}
+
+
+def _left_by_branches(rollback: Mapping[str, object]) -> Iterator[str]:
+    """The commits that a rollback of HEAD took branches away from, which its event keeps."""
+    rows = rollback.get("branches_were")
+    for row in rows if isinstance(rows, list) else ():
+        if isinstance(row, list):
+            yield from (commit for commit in row[1:2] if isinstance(commit, str))
 
 
 def _mapping(value: object) -> dict[str, str]:

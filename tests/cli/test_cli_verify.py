@@ -268,6 +268,11 @@ def test_all_is_whole_after_everything_that_gitckpt_does(recorded: Place) -> Non
     recorded.git("commit", "-q", "-m", "second")
     for command in ("rollback C1", "undo", "redo", "rollback C2 --scope all", "undo", "save"):
         recorded.ok(*command.split())
+    recorded.git("switch", "-q", "-f", "-c", "elsewhere")
+    recorded.write("staged.txt", "elsewhere\n")
+    recorded.git("commit", "-q", "-am", "elsewhere")
+    for command in ("rollback C1 --scope all", "undo", "redo"):
+        recorded.ok(*command.split())
     recorded.ok("wrap", "--", "printf", "%s", checkpoint("1") + retry("C1"))
     answer = recorded.ok("verify")
     assert answer.out.startswith("2 sessions, ") and answer.out.endswith(": whole\n"), answer.out

@@ -46,6 +46,17 @@ def test_the_directory_one_stands_in_is_not_pulled_away(project: Project, monkey
     assert not (project.root / "new" / "place" / "file").exists()
 
 
+def test_a_file_does_not_take_the_place_of_the_directory_one_stands_in(project: Project) -> None:
+    project.write("place", "a file\n")
+    project.checkpoint("C1")
+    project.remove("place")
+    project.write("place/below/file", "x")
+    before, operations = project.disk(), len(project.tree().journal.operations())
+    with pytest.raises(Refused, match="place: the directory that you are in"):
+        project.roll_back("C1", directory="place/below")
+    assert (project.disk(), len(project.tree().journal.operations())) == (before, operations)
+
+
 def test_some_paths_only(project: Project) -> None:
     at_c1(project)
     change_everything(project)

@@ -120,6 +120,23 @@ def test_commits_left_behind_survive_garbage_collection(project: Project) -> Non
     assert head(project) == ("refs/heads/main", later)
 
 
+def test_commits_on_another_branch_that_undo_moves_back_are_kept_and_listed(project: Project) -> None:
+    """Its tip is neither HEAD nor where the branch that HEAD returns to was: nothing else of the record keeps it."""
+    project.git("switch", "-q", "-c", "side")
+    project.checkpoint("C1", session="s")
+    project.git("switch", "-q", "main")
+    project.roll_back("C1", "all")
+    project.write("src/app.py", "on side\n")
+    on_side = project.commit("on side")
+    project.git("switch", "-q", "main")
+    outcome = project.undo()
+    assert [line.partition(" ")[2] for line in outcome.commits_left] == ["on side"]
+    project.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
+    project.git("gc", "-q", "--prune=now")
+    project.redo()
+    assert project.git("rev-parse", "side") == on_side
+
+
 def test_back_to_before_the_first_commit(home: Path, tmp_path: Path) -> None:
     project = Project.create(tmp_path / "new")
     project.write("a", "one\n")
