@@ -22,8 +22,10 @@ from gitckpt.repo.recorded import (
     recorded_missing,
     recorded_modes,
     recorded_staging,
+    recorded_umask,
     refuse_unreadable,
 )
+from gitckpt.repo.relative import told_under
 from gitckpt.repo.staging import Staging
 from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
 from gitckpt.trajectory.plan import Place, Plan, Situation, changed_modes, giving_way, make_plan
@@ -188,6 +190,7 @@ class Planner:
         empty = [path for path in recorded_empty(wish.target) if _selected(path, wish.paths)] if whole else []
         taken = disk.taken_directories(self.repository, empty, going)
         restored = {change.path for change in prepared.changes if change.status != "D"}
+        now = self._modes_here(prepared)
         situation = Situation(
             blocked=blocked,
             unheld=recorded_missing(wish.target),
@@ -195,7 +198,7 @@ class Planner:
             touched=self._touched(snapshot),
             uncovered={path: why for path, why in snapshot.missing.items() if _selected(path, wish.paths)}
             | {path + b"/": why for path, why in taken.items()},
-            modes_now=_select(self._modes_now(prepared), wish.paths) if whole else _of(snapshot.modes, restored),
+            modes_now=_select(self._modes_now(prepared, now), wish.paths) if whole else _of(now, restored),
             modes_then=_select(then, wish.paths) if whole else _of(then, restored),
             empty_now=[path for path in snapshot.empty if _selected(path, wish.paths)] if whole else [],
             empty_then=[path for path in empty if path not in taken],
@@ -217,9 +220,18 @@ class Planner:
         except Damaged:
             return set()
 
-    def _modes_now(self, prepared: Prepared) -> dict[bytes, int]:
+    def _modes_here(self, prepared: Prepared) -> dict[bytes, int]:
+        """Permission bits now, told as the target tells its own where that is of this work tree. What another one has
+        recorded says nothing of the umask here."""
+        snapshot, target = prepared.snapshot, prepared.wish.target
+        umask = recorded_umask(target)
+        own = umask != snapshot.umask and target.worktree == self.repository.name
+        if not own or target.session in self.tree.journal.origins():
+            return snapshot.modes
+        return told_under(umask, snapshot.modes, snapshot.umask, entries(self._raw, snapshot.tree), snapshot.empty)
+
+    def _modes_now(self, prepared: Prepared, modes: dict[bytes, int]) -> dict[bytes, int]:
         """Permission bits now, without those of directories that the target does not have: they go, or are not ours."""
-        modes = prepared.snapshot.modes
         if not any(path.endswith(b"/") for path in modes):
             return modes
         empty = recorded_empty(prepared.wish.target)

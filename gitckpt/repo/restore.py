@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo.closed import not_to_be_opened
 from gitckpt.repo.directories import ignored_paths, leads_through_link
+from gitckpt.repo.relative import plain_mode
 from gitckpt.repo.trees import Change, entries
 
 TYPE_CHECKING = False
@@ -224,8 +225,7 @@ def set_modes(
     """Give paths their permission bits; None stands for what git makes under `umask`. A directory ends in `/`."""
     for path, given in modes.items():
         full = repository.at(path.rstrip(b"/"))
-        plain = (0o777 if path.endswith(b"/") or path in executable else 0o666) & ~umask
-        mode = plain if given is None else given
+        mode = plain_mode(path, path in executable, umask) if given is None else given
         try:
             if leads_through_link(repository, path.rstrip(b"/")):
                 continue  # verification names it

@@ -231,6 +231,25 @@ def test_bits_are_those_on_record_whatever_the_umask(project: Project, umask: in
     assert (project.root / "src/app.py").stat().st_mode & 0o777 == 0o644 & ~umask
 
 
+def test_bits_come_back_where_another_umask_prevails_by_now(project: Project) -> None:
+    """What tells which one that was is learnt anew with the private directory."""
+    for number in range(9):
+        project.write(f"many/{number}", "x")
+    project.checkpoint("C1")
+    before = project.disk()
+    for path in project.root.joinpath("many").iterdir():
+        path.chmod(0o600)
+    (project.root / "many").chmod(0o700)
+    (project.root / "tests/check.sh").chmod(0o700)
+    changed = project.disk()
+    shutil.rmtree(project.root / ".git" / "gitckpt")
+    project.roll_back("C1")
+    assert project.disk() == before
+    shutil.rmtree(project.root / ".git" / "gitckpt")
+    project.undo()
+    assert project.disk() == changed
+
+
 @pytest.mark.parametrize("umask", [0o077, 0])
 def test_empty_directories_come_back_under_the_umask_that_files_do(project: Project, umask: int) -> None:
     hollow, newer = project.root / "hollow", project.root / "newer"
