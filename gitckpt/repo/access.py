@@ -4,6 +4,7 @@ were empty: what is in there would look deleted."""
 from __future__ import annotations
 
 import os
+import stat
 
 from gitckpt.errors import GitFailed
 
@@ -44,6 +45,8 @@ def opens(path: bytes, git_dir: bytes) -> str:
 
     if os.lstat(path).st_uid == os.geteuid():
         return f"chmod -R u+rwX {shlex.quote(os.fsdecode(path))}"
+    if os.lstat(git_dir).st_mode & stat.S_ISGID:  # git's own mark of a repository that several users share
+        return "git worktree add ../NAME makes a work tree of your own: each is recorded by the user whose it is"
     return f'sudo chown -R "$(id -un)" {shlex.quote(os.fsdecode(git_dir))}'
 
 

@@ -144,7 +144,7 @@ def _lock_file_made_writable(path: bytes) -> int:
     except OSError as error:
         raise Refused(
             f"the lock file {os.fsdecode(path)!r} cannot be opened: {error.strerror}",
-            "it is another user's: ask for write access, or remove the file while nothing is recorded here",
+            "it is another user's, who records this work tree: git worktree add ../NAME makes one of your own",
         ) from error
 
 

@@ -152,7 +152,11 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
     git_dir = _git_above(git.cwd)
     if git_dir is not None:
         return GitFailed(f"git cannot read this repository: {complaint}", _readable_again(git_dir))
-    return Refused(f"this is not a git repository ({os.fsdecode(git.cwd)})", "git init makes one here")
+    message = f"this is not a git repository ({os.fsdecode(git.cwd)})"
+    if os.environ.get("GIT_DIR"):
+        hint = "GIT_DIR is not followed, for hooks inherit it; a file .git there that says `gitdir: PATH` is"
+        return Refused(message, hint)
+    return Refused(message, "git init makes one here")
 
 
 def _readable_again(git_dir: bytes) -> str:

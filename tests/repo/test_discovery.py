@@ -191,6 +191,20 @@ def test_no_repository(home: Path, tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["home"]
 
 
+def test_a_repository_that_only_the_environment_names(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that `git init` made there would be another one; what the hint says leads to the very repository."""
+    monkeypatch.setenv("GIT_DIR", str(project.root / ".git"))
+    place = tmp_path / "place"
+    place.mkdir()
+    message, hint = refusal(place)
+    assert message == f"this is not a git repository ({place})"
+    assert hint.startswith("GIT_DIR is not followed") and "`gitdir: PATH`" in hint
+    (place / ".git").write_text(f"gitdir: {project.root / '.git'}\n")
+    assert places(discover(os.fsencode(place)))[0] == str(place)
+
+
 def test_a_bare_repository(home: Path, tmp_path: Path) -> None:
     Project.create(tmp_path / "bare.git", "--bare")
     assert refusal(tmp_path / "bare.git") == (

@@ -297,3 +297,5 @@ def test_files_of_somebody_elses_come_with_the_command_that_gives_them_back(proj
     own, others = os.fsencode(git_dir / "HEAD"), os.fsencode(git_dir / "refs")
     assert opens(own, os.fsencode(git_dir)) == f"chmod -R u+rwX {git_dir / 'HEAD'}"
     assert opens(others, os.fsencode(git_dir)) == f'sudo chown -R "$(id -un)" {git_dir}'
+    git_dir.chmod(0o2775)  # as git init --shared makes it: what is theirs must not be taken from them
+    assert opens(others, os.fsencode(git_dir)).startswith("git worktree add ../NAME")
