@@ -20,7 +20,7 @@ from gitckpt.protocol.hints import (
     SwitchBranch,
     parse_hint,
 )
-from gitckpt.repo.answers import object_id
+from gitckpt.repo.revisions import object_named
 from gitckpt.repo.trees import Change, changes, entries, tree_of, with_changes, with_patch_reversed
 from gitckpt.restorer import Restorer
 from gitckpt.wishes import Wish
@@ -169,12 +169,10 @@ def _head(step: _Step, action: MoveBranch | SwitchBranch) -> dict[str, str | Non
 
 
 def _commit_of(step: _Step, revision: str) -> str:
-    git = step.restorer.repository.git
-    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128))
-    answer = call.wait()
-    if call.status or not answer:
+    commit = object_named(step.restorer.repository.git, f"{revision}^{{commit}}")
+    if commit is None:
         raise Refused(f"the rollback_hint of {_name(step.event)} names {revision!r}, which is no commit here")
-    return object_id(answer, call.words)
+    return commit
 
 
 def _tree(step: _Step, now: Snapshot) -> str:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from gitckpt.doctor.patient import Patient, Remark, in_repository, shown
 from gitckpt.repo.attempts import left_attempts
 from gitckpt.repo.head import OPERATIONS
-from gitckpt.repo.hook_log import logged_faults
+from gitckpt.repo.hook_log import log_path, logged_faults
 from gitckpt.repo.journal import Journal
+from gitckpt.repo.live import is_alive
 from gitckpt.trajectory.events import FORMAT
 from gitckpt.wishes import operations_of
 
@@ -89,7 +90,7 @@ def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
     found = Journal(repository).sessions()
     for session in found:
         pid = _agent(session)
-        if session.is_open and pid and not _is_alive(pid):
+        if session.is_open and pid and not is_alive(pid):
             message = f"session {session.id} was left open by an agent that is dead (pid {pid})"
             yield Remark("note", message, f"gitckpt log --session {session.id} shows how far it came")
     if found:
@@ -107,22 +108,12 @@ def _agent(session: Session) -> int:
     return pid if isinstance(pid, int) and 0 < pid < 1 << 31 else 0
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 @in_repository
 def hook_faults(repository: Repository, patient: Patient) -> Iterator[Remark]:
     """What hooks of agent clients could not do; they say nothing themselves."""
     found = logged_faults(repository)
     if found:
-        path = os.path.join(repository.private_dir, b"hooks.log")
+        path = log_path(repository)
         more = f" ({len(found):,} lines in {os.fsdecode(path)})" if len(found) > 1 else ""
         yield Remark("note", f"the last hook of an agent that went wrong: {found[-1]}{more}", f"rm {shown(path)}")
 

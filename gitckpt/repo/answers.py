@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from functools import wraps
 
-from gitckpt.errors import GitFailed
+from gitckpt.errors import Damaged, GitFailed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,6 +53,11 @@ def unknown_form(command: str) -> GitFailed:
         f"git {command} answered in an unknown form, and nothing was made of it",
         "see that the git on PATH is git itself: git --version",
     )
+
+
+def unreadable(what: str, error: GitFailed) -> Damaged:
+    """The error for what is on record and git cannot read."""
+    return Damaged(f"{what} cannot be read: {error}", "gitckpt verify names what is missing")
 
 
 def reads(command: str) -> Callable[[Callable[Given, Read]], Callable[Given, Read]]:

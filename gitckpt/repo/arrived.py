@@ -4,11 +4,11 @@ whole."""
 from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
-from gitckpt.repo.journal import root_content
+from gitckpt.repo.journal import root_id
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.repository import REFS
-from gitckpt.repo.survey import Commit, name_of_commit
+from gitckpt.repo.survey import Commit
 from gitckpt.trajectory.events import FORMAT
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def arrived(repository: Repository, tips: Iterable[str], known: Iterable[str]) -
     tips = sorted(set(tips))
     new = dict.fromkeys(_first_parents(repository.git, tips, known))
     commits = list(new | dict.fromkeys(tips))
-    root = name_of_commit(root_content(repository.object_format), repository.object_format)
+    root = root_id(repository.object_format)
     _refuse_long(repository.git, commits)
     events = []
     for read in read_objects(repository.git, repository.object_format, (oid.encode() for oid in commits)):

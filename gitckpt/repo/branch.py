@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import Damaged, Refused
-from gitckpt.repo.answers import object_id
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.private import clear, is_plain_file, write_file
+from gitckpt.repo.revisions import object_named
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,11 +28,7 @@ SPAN = 5.0
 
 def tip_of(repository: Repository, branch: str | None) -> str | None:
     """The commit that a branch is at; None where there is no such branch."""
-    if branch is None:
-        return None
-    call = repository.git.start("rev-parse", "-q", "--verify", f"refs/heads/{branch}^{{commit}}", ok=(0, 1, 128))
-    answer = call.wait()
-    return object_id(answer, call.words) if answer else None
+    return None if branch is None else object_named(repository.git, f"refs/heads/{branch}^{{commit}}")
 
 
 def moves_to(repository: Repository, wanted: Mapping[str, str | None]) -> tuple[Move, ...]:

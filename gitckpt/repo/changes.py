@@ -10,6 +10,7 @@ from gitckpt.repo.answers import STORE_CLOSED, raw_changes, reads
 from gitckpt.repo.directories import leads_through_link
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index import parents
+from gitckpt.repo.staging import remove_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -223,11 +224,8 @@ class Changes:
         for path in waiting:
             self.missing[path] = "unstable: it changed while it was recorded"
 
-    def _remove(self, paths: Collection[bytes]) -> None:
-        null = self._repository.null_oid.encode()
-        self._raw.run(
-            "update-index", "-z", "--index-info", data=b"".join(b"0 %s\t%s\0" % (null, p) for p in sorted(paths))
-        )
+    def _remove(self, paths: Iterable[bytes]) -> None:
+        remove_entries(self._raw, sorted(paths), self._repository.null_oid)
 
     def _add(self, paths: dict[bytes, os.stat_result], *, last: bool) -> dict[bytes, os.stat_result]:
         """Read these files into the index; those that changed meanwhile are given back, to be read again."""

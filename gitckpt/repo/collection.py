@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import time
 
+from gitckpt.repo.live import is_alive
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,17 +36,7 @@ def _is_announced(common_dir: bytes) -> bool:
             young = time.time() - os.fstat(file.fileno()).st_mtime < STALE
     except OSError:
         return False
-    return young and (host.strip() != os.fsencode(os.uname().nodename) or not pid.isdigit() or _lives(int(pid)))
-
-
-def _lives(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True
+    return young and (host.strip() != os.fsencode(os.uname().nodename) or not pid.isdigit() or is_alive(int(pid)))
 
 
 def _git_processes() -> Iterator[bytes]:

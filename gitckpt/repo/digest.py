@@ -1,4 +1,4 @@
-"""The digests by which git ends its files."""
+"""The digests by which git ends its files and names its objects."""
 
 from __future__ import annotations
 
@@ -25,3 +25,11 @@ def new_digest(algorithm: str, size: int) -> Any:
     import hashlib
 
     return hashlib.new(algorithm, usedforsecurity=False)
+
+
+def object_name(kind: str, content: bytes, object_format: str) -> str:
+    """The id that an object of this kind and content has."""
+    digest = new_digest(object_format, len(content))
+    digest.update(b"%s %d\0" % (kind.encode(), len(content)))
+    digest.update(content)
+    return str(digest.hexdigest())

@@ -13,6 +13,7 @@ import time
 
 from gitckpt.errors import Refused
 from gitckpt.repo.boundary import is_repository
+from gitckpt.repo.index_file import stat_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -236,7 +237,7 @@ class Directories:
 
     def _rule_stamps(self, outside: Iterable[bytes]) -> dict[str, tuple[int, ...]]:
         inside = (os.path.join(self._work_tree, p, b".gitignore") for p, d in self.known.items() if d.rules)
-        return {os.fsdecode(path): _stamp(path) for path in (*outside, *inside)}
+        return {os.fsdecode(path): stat_key(path) for path in (*outside, *inside)}
 
 
 def _closed(*, readable: bool) -> Directory:
@@ -298,14 +299,6 @@ def is_settled(stamp: int, now: int) -> bool:
     """Whether a directory that is changed `now` will have another time than `stamp`."""
     is_coarse = stamp % 1_000_000_000 == 0
     return now - stamp > (COARSE_TICK if is_coarse else TICK)
-
-
-def _stamp(path: bytes) -> tuple[int, ...]:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return ()
-    return (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
 def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 
 from gitckpt.errors import Damaged
 from gitckpt.protocol.state import source_path
 from gitckpt.repo.checked import safe
+from gitckpt.repo.digest import object_name
 from gitckpt.repo.trees import blobs_at
 from gitckpt.trajectory.paths import data_path, path_data
 
@@ -91,9 +91,7 @@ def _blob(repository: Repository, path: bytes) -> str:
             return ""
     except OSError:
         return ""
-    digest = hashlib.new(repository.object_format, b"blob %d\0" % len(content), usedforsecurity=False)
-    digest.update(content)
-    return digest.hexdigest()
+    return object_name("blob", content, repository.object_format)
 
 
 def last_with_facts(events: Sequence[Event]) -> Event | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import time
 
+from gitckpt.repo.private import append
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
@@ -16,35 +18,29 @@ LONGEST = 1000
 
 def log_fault(repository: Repository, text: str) -> None:
     """Add a line. Where that cannot be, nothing is said: there is nobody to say it to."""
-    path = _path(repository)
+    path = log_path(repository)
     line = " ".join(text.split())[:LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     try:
         os.makedirs(repository.private_dir, exist_ok=True)
         if os.path.lexists(path) and os.lstat(path).st_size > LARGEST:
             _halve(path)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-        descriptor = os.open(path, flags, 0o644)
+        append(path, f"{stamp} {line}".encode("utf-8", "replace"))
     except OSError:
         return
-    try:
-        os.write(descriptor, f"{stamp} {line}\n".encode("utf-8", "replace"))
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
 
 
 def logged_faults(repository: Repository) -> list[str]:
     """The lines, oldest first."""
     try:
-        with open(_path(repository), "rb") as file:
+        with open(log_path(repository), "rb") as file:
             return file.read(2 * LARGEST).decode("utf-8", "replace").splitlines()
     except OSError:
         return []
 
 
-def _path(repository: Repository) -> bytes:
+def log_path(repository: Repository) -> bytes:
+    """Where the log is."""
     return os.path.join(repository.private_dir, b"hooks.log")
 
 

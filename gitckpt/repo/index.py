@@ -17,6 +17,7 @@ from gitckpt.repo.digest import new_digest
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index, stat_key
 from gitckpt.repo.private import clear, index_path, is_plain_file, write_file
+from gitckpt.repo.repository import EMPTY_BLOB
 from gitckpt.repo.staging import MOST_PATHSPECS
 
 TYPE_CHECKING = False
@@ -191,8 +192,7 @@ def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
 
 
 def _may_be_intended(text: bytes) -> bool:
-    # the empty blob, of either object format: an intent to add looks like an empty file
-    return b"e69de29bb2d1" in text or b"473a0f4c3be8" in text
+    return any(empty in text for empty in EMPTY_BLOB.values())
 
 
 @reads("check-attr")

@@ -7,7 +7,8 @@ import os
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.access import refuse_closed
-from gitckpt.repo.answers import is_object_id, object_id, reads, unknown_form
+from gitckpt.repo.answers import is_object_id, object_id, reads, unknown_form, unreadable
+from gitckpt.repo.digest import object_name
 from gitckpt.repo.lock import break_lock
 from gitckpt.repo.message import ROOT, decode, encode
 from gitckpt.repo.repository import CURRENT, PLACES, REFS, line_ref
@@ -46,9 +47,14 @@ def commit_content(tree: str, parents: Sequence[str], message: str, author: str,
     return "\n".join(head).encode("utf-8", "replace")
 
 
-def root_content(object_format: str) -> bytes:
+def _root_content(object_format: str) -> bytes:
     """The constant root commit under every session, as git holds it."""
     return commit_content(EMPTY_TREE[object_format], [], ROOT + "\n", NOBODY, NOBODY)
+
+
+def root_id(object_format: str) -> str:
+    """The id of that commit."""
+    return object_name("commit", _root_content(object_format), object_format)
 
 
 #: What is asked of a ref for a Tip.
@@ -110,9 +116,7 @@ class Journal:
         try:
             found = _tips(self._git.run(*command))
         except GitFailed as error:
-            raise Damaged(
-                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
-            ) from error
+            raise unreadable("the history of a session", error) from error
         if not found:
             refuse_closed(self.repository.common_dir, REFS)
         return found
@@ -187,9 +191,7 @@ class Journal:
         try:
             output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
-            raise Damaged(
-                f"the history of a session cannot be read: {error}", "gitckpt verify names what is missing"
-            ) from error
+            raise unreadable("the history of a session", error) from error
         return _events(output)
 
     def session(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
@@ -275,7 +277,7 @@ class Writer:
 
     def root(self) -> str:
         """The constant root commit, made anew each time: a gc may have taken it since."""
-        content = root_content(self._repository.object_format)
+        content = _root_content(self._repository.object_format)
         tree = self._raw.start("hash-object", "-t", "tree", "-w", "--stdin")
         commit = self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content)
         tree.wait()
@@ -296,8 +298,7 @@ class Writer:
         """Move refs in one transaction: (name, new, old) each, where an empty `old` leaves the old value unlooked at.
 
         The null object id as `old` asks that the ref be new, as `new` deletes it; an empty `new` only looks at `old`.
-        Raises GitFailed, with nothing moved, where a
-        ref is not what `old` says.
+        Raises GitFailed, with nothing moved, where a ref is not what `old` says.
         """
         commands = [b"start"]
         for name, new, old in updates:

@@ -1,4 +1,5 @@
-"""Who is recording: a process holds a lock on a file named like the session, and the kernel lets go when it dies."""
+"""Which processes live, and which of them record: these hold a lock on a file named like the session, and the kernel
+lets go when they die."""
 
 from __future__ import annotations
 
@@ -56,6 +57,17 @@ def is_attended(private_dir: bytes, session: str) -> bool:
         return not _is_alone(descriptor)
     finally:
         os.close(descriptor)
+
+
+def is_alive(pid: int) -> bool:
+    """Whether there is a process with this id, anybody's."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return True
 
 
 def _is_alone(descriptor: int) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from gitckpt.errors import Damaged, GitFailed
-from gitckpt.repo.answers import DIGITS, LENGTHS, unknown_form
+from gitckpt.errors import GitFailed
+from gitckpt.repo.answers import DIGITS, LENGTHS, unknown_form, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def patches(git: Git, pairs: Sequence[tuple[str, str]]) -> dict[str, list[Patch]
     try:
         _read(_lines(git.stream(*command, data=data)), found)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise unreadable("a checkpoint", error) from error
     return found
 
 

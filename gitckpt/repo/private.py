@@ -255,6 +255,16 @@ def write_file(
         os.close(descriptor)
 
 
+def append(path: bytes, line: bytes) -> None:
+    """Add a line to a file of ours in one piece; through no link, and without waiting for a FIFO's reader."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+    descriptor = os.open(path, flags, 0o644)
+    try:
+        os.write(descriptor, line + b"\n")
+    finally:
+        os.close(descriptor)
+
+
 def _own_file(path: bytes, mode: int) -> int:
     """A new file at the path, which nobody else writes as long as the descriptor is open."""
     while True:

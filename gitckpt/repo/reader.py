@@ -4,10 +4,11 @@ nothing."""
 from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
-from gitckpt.repo.answers import reads
+from gitckpt.repo.answers import reads, unreadable
 from gitckpt.repo.journal import Journal
 from gitckpt.repo.repository import discover
 from gitckpt.trajectory.events import BLOCK_KINDS
+from gitckpt.trajectory.naming import is_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Reader:
         """The session of this id. Raises UnknownId."""
         from gitckpt.errors import UnknownId
 
-        lines = self.journal.lines(id).get(id, {}) if _is_session_id(id) else {}
+        lines = self.journal.lines(id).get(id, {}) if is_plain(id) else {}
         if not lines:
             raise UnknownId(f"no session {id!r}", "gitckpt sessions lists them")
         return self.journal.session(id, lines)
@@ -111,9 +112,7 @@ class Reader:
             try:
                 output = self.git.run("diff-tree", "--stdin", "-r", "-z", "--no-renames", data=data)
             except GitFailed as error:
-                raise Damaged(
-                    f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing"
-                ) from error
+                raise unreadable("a checkpoint", error) from error
             _read_files(output, found)
         return found
 
@@ -139,9 +138,3 @@ def _read_files(output: bytes, found: dict[str, list[FileChange]]) -> None:
             found[commit].append((status, path, old_path))
         elif part:
             commit = part.decode()
-
-
-def _is_session_id(id: str) -> bool:
-    import re
-
-    return bool(re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", id, re.ASCII))

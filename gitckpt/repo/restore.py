@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from gitckpt.errors import GitFailed, Refused
 from gitckpt.repo.closed import not_to_be_opened
 from gitckpt.repo.directories import ignored_paths, leads_through_link
+from gitckpt.repo.private import clear
 from gitckpt.repo.relative import plain_mode
 from gitckpt.repo.trees import Change, entries
 
@@ -136,7 +137,7 @@ def ignored_by(repository: Repository, raw: Git, tree: str, paths: Collection[by
     if not paths:
         return set()
     scratch = os.path.join(repository.private_dir, b"rules")
-    _remove_tree(scratch)
+    clear(scratch)
     os.mkdir(scratch)
     try:
         for path, (_, oid) in entries(raw, tree).items():
@@ -144,20 +145,13 @@ def ignored_by(repository: Repository, raw: Git, tree: str, paths: Collection[by
                 _write_rules(os.path.join(scratch, path), raw.run("cat-file", "blob", oid))
         return ignored_paths(raw.view(cwd=scratch, GIT_WORK_TREE=scratch), sorted(paths))
     finally:
-        _remove_tree(scratch)
+        clear(scratch)
 
 
 def _write_rules(path: bytes, content: bytes) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as file:
         file.write(content)
-
-
-def _remove_tree(path: bytes) -> None:
-    import shutil
-
-    if os.path.lexists(path):
-        shutil.rmtree(path)
 
 
 def check_out(repository: Repository, raw: Git, before: str, after: str, umask: int | None = None) -> None:

@@ -10,6 +10,8 @@ import tempfile
 import time
 from contextlib import contextmanager
 
+from gitckpt.repo.live import is_alive
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,19 +51,9 @@ def _left_over(directory: str) -> list[bytes]:
         return found
     for name in names:
         owner = NAME.match(name)
-        if owner and not _is_alive(int(owner[1])) and _is_old_and_ours(path := os.path.join(directory, name)):
+        if owner and not is_alive(int(owner[1])) and _is_old_and_ours(path := os.path.join(directory, name)):
             found.append(os.fsencode(path))
     return found
-
-
-def _is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _is_old_and_ours(path: str) -> bool:

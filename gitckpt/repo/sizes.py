@@ -13,12 +13,10 @@ if TYPE_CHECKING:
 def session_sizes(git: Git, sessions: Sequence[Session]) -> dict[str, int]:
     """Bytes on disk of the objects that only this session keeps: what dropping it would free after a gc."""
     sizes: dict[str, int] = {}
+    known = git.run("for-each-ref", "--format=^%(objectname)", "refs/heads", "refs/tags", "refs/remotes", "refs/stash")
     for session in sessions:
         others = [tip for other in sessions if other is not session for tip in other.lines.values()]
         wanted = [*session.lines.values(), *(f"^{tip}" for tip in others)]
-        known = git.run(
-            "for-each-ref", "--format=^%(objectname)", "refs/heads", "refs/tags", "refs/remotes", "refs/stash"
-        )
         data = "\n".join(wanted).encode() + b"\n" + known
         call = git.start("rev-list", "--objects", "--disk-usage", "--ignore-missing", "--stdin", data=data, ok=(0, 128))
         output = call.wait().strip()

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import os
 
+from gitckpt.repo.private import append
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
@@ -18,17 +20,10 @@ def note_started(repository: Repository, commit: str) -> None:
     about when it is to be run again.
 
     The id of the commit stands for its record and for all that was on record before it."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
-        descriptor = os.open(_path(repository), flags, 0o644)
+        append(_path(repository), commit.encode())
     except OSError:
         return
-    try:
-        os.write(descriptor, b"%s\n" % commit.encode())
-    except OSError:
-        pass
-    finally:
-        os.close(descriptor)
 
 
 def was_started_here(repository: Repository, commit: str) -> bool:

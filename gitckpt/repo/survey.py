@@ -4,14 +4,13 @@ A command that goes through history ends where it is damaged; this goes on, and 
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.access import refuse_closed
 from gitckpt.repo.answers import reads
-from gitckpt.repo.journal import Journal, root_content
+from gitckpt.repo.journal import Journal, root_id
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.recorded import check_record
@@ -57,7 +56,7 @@ class Survey:
 
     def __init__(self, repository: Repository, session: str | None = None) -> None:
         self._repository, self._git, self._session = repository, repository.git, session
-        self._root = name_of_commit(root_content(repository.object_format), repository.object_format)
+        self._root = root_id(repository.object_format)
         self.commits: dict[str, Commit] = {}
         self.faults: dict[str, str] = {}
         self.strange: list[Finding] = []
@@ -159,13 +158,6 @@ class Survey:
                 events[here] = event
                 here = event.parent
         return events
-
-
-def name_of_commit(commit: bytes, object_format: str) -> str:
-    """The object id of a commit with this content."""
-    digest = hashlib.new(object_format, b"commit %d\0" % len(commit), usedforsecurity=False)
-    digest.update(commit)
-    return digest.hexdigest()
 
 
 def exact_fault(repository: Repository, oid: str, fault: str) -> str:

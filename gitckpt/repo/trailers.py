@@ -8,6 +8,7 @@ from gitckpt.errors import UnknownId
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Heads
 from gitckpt.repo.journal import Journal
+from gitckpt.repo.revisions import object_named
 from gitckpt.trajectory.events import CLOSING_KINDS
 
 TYPE_CHECKING = False
@@ -75,11 +76,10 @@ def led_to(reader: Reader, commit: str) -> tuple[Session, list[Event]]:
 
 
 def _resolved(repository: Repository, commit: str) -> str:
-    call = repository.git.start("rev-parse", "-q", "--verify", "--end-of-options", commit + "^{commit}", ok=(0, 1, 128))
-    answer = call.wait().decode().strip()
-    if call.status:
+    found = object_named(repository.git, commit + "^{commit}")
+    if found is None:
         raise UnknownId(f"there is no commit {commit!r}", "git log lists them; gitckpt log alone shows the session")
-    return answer
+    return found
 
 
 def _bound(repository: Repository, commit: str) -> list[tuple[str, str]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 
 from gitckpt.errors import Damaged, GitFailed
-from gitckpt.repo.answers import object_id, raw_changes, reads
+from gitckpt.repo.answers import raw_changes, reads, unreadable
 from gitckpt.repo.checked import safe
 from gitckpt.repo.directories import refuse_endless_attributes
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index import parents
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.objects import read_objects
+from gitckpt.repo.revisions import object_named
 from gitckpt.repo.staging import remove_entries
 
 TYPE_CHECKING = False
@@ -77,7 +78,7 @@ def _changes(call: Call) -> list[Change]:
     try:
         output = call.wait()
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise unreadable("a checkpoint", error) from error
     return [
         Change(chr(status[0]), old_mode, new_mode, old_oid, new_oid, safe(path))
         for old_mode, new_mode, old_oid, new_oid, status, path in raw_changes(split(output), "diff-tree")
@@ -95,7 +96,7 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
     try:
         output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise unreadable("a checkpoint", error) from error
     return {safe(path): (mode, oid) for mode, _, oid, path in _listed(output)}
 
 
@@ -104,7 +105,7 @@ def paths_of(git: Git, commit: str) -> list[bytes]:
     try:
         return split(git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", commit))
     except GitFailed as error:
-        raise Damaged(f"a checkpoint cannot be read: {error}", "gitckpt verify names what is missing") from error
+        raise unreadable("a checkpoint", error) from error
 
 
 @reads("ls-tree")
@@ -186,11 +187,10 @@ def holds_path(git: Git, tree: str, path: bytes) -> bool:
 
 def tree_of(git: Git, commit: str) -> str:
     """The tree of a commit. Raises Damaged where either is missing."""
-    call = git.start("rev-parse", "-q", "--verify", "--end-of-options", f"{commit}^{{tree}}", ok=(0, 1, 128))
-    answer = call.wait()
-    if call.status or not answer:
+    tree = object_named(git, f"{commit}^{{tree}}")
+    if tree is None:
         raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "gitckpt verify names what is missing")
-    return object_id(answer, call.words)
+    return tree
 
 
 def with_changes(
