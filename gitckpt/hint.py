@@ -23,6 +23,7 @@ from gitckpt.protocol.hints import (
 from gitckpt.repo.revisions import object_named
 from gitckpt.repo.trees import Change, changes, entries, tree_of, with_changes, with_patch_reversed
 from gitckpt.restorer import Restorer
+from gitckpt.trajectory.paths import is_at_or_below
 from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
@@ -188,17 +189,22 @@ def _tree(step: _Step, now: Snapshot) -> str:
             case RestoreAll():
                 wanted |= {change.path: change for change in differences}
             case RestorePaths(paths=paths):
-                wanted |= _restored(differences, [os.fsencode(path) for path in paths], step.files)
+                wanted |= _restored(differences, _bytes(paths), step.files)
             case CleanNew(paths=paths):
                 new = [change for change in differences if change.status == "D"]
-                wanted |= {c.path: c for c in new if not paths or _under(c.path, map(os.fsencode, paths))}
+                wanted |= {c.path: c for c in new if not paths or is_at_or_below(c.path, _bytes(paths))}
             case RemovePaths(paths=paths):
-                removed |= {path for path in present if _under(path, map(os.fsencode, paths))}
+                removed |= {path for path in present if is_at_or_below(path, _bytes(paths))}
     tree = with_changes(repository, raw, now.tree, list(wanted.values()), removed)
     for action in step.hint.actions:
         if isinstance(action, RevertCommit):
             tree = _reverted(step, tree, action.rev)
     return tree
+
+
+def _bytes(paths: Iterable[str]) -> list[bytes]:
+    """Paths as git has them; the root, which a hint calls `.`, is b""."""
+    return [b"" if path == "." else os.fsencode(path) for path in paths]
 
 
 def _restored(differences: list[Change], paths: list[bytes], files: set[str]) -> dict[bytes, Change]:
@@ -207,15 +213,9 @@ def _restored(differences: list[Change], paths: list[bytes], files: set[str]) ->
     for change in differences:
         for path in paths:
             exact = change.path == path and os.fsdecode(path) not in files
-            if (change.status != "D" and _under(change.path, [path])) or (change.status == "D" and exact):
+            if (change.status != "D" and is_at_or_below(change.path, [path])) or (change.status == "D" and exact):
                 found[change.path] = change
     return found
-
-
-def _under(path: bytes, directories: Iterable[bytes]) -> bool:
-    return any(
-        path == directory or directory in (b"", b".") or path.startswith(directory + b"/") for directory in directories
-    )
 
 
 def _reverted(step: _Step, tree: str, revision: str) -> str:

@@ -28,6 +28,7 @@ from gitckpt.repo.recorded import (
 from gitckpt.repo.relative import told_under
 from gitckpt.repo.staging import Staging
 from gitckpt.repo.trees import Change, changes, check_objects, entries, holds_path, tree_of, with_changes
+from gitckpt.trajectory.paths import is_at_or_below
 from gitckpt.trajectory.plan import Place, Plan, Situation, changed_modes, giving_way, make_plan
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class Planner:
     def _is_held(self, path: bytes, wish: Wish, snapshot: Snapshot) -> bool:
         """Whether either side has something of this path, or below it, on record."""
         places = [*snapshot.empty, *recorded_empty(wish.target), *snapshot.modes, *recorded_modes(wish.target)]
-        if any(_is_at_or_below(place.rstrip(b"/"), path) for place in places):
+        if any(is_at_or_below(place.rstrip(b"/"), [path]) for place in places):
             return True
         return any(holds_path(self._raw, tree, path) for tree in (self._tree_of(wish.target), snapshot.tree))
 
@@ -310,26 +311,19 @@ class Planner:
 def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
     """Whether a path is asked for: it is at or below one of `paths`, or a file where one of them needs a directory."""
     name = path.rstrip(b"/")
-    return not paths or any(
-        name == wanted or name.startswith(wanted + b"/") or wanted == b"" or wanted.startswith(name + b"/")
-        for wanted in paths
-    )
+    return not paths or is_at_or_below(name, paths) or any(wanted.startswith(name + b"/") for wanted in paths)
 
 
 def _elsewhere(head: Head, then: dict[str, Any]) -> str:
     """Why the staging area is not put back by `--scope staged`, and what does it."""
     if (head.operation, head.operation_state) != (then.get("operation"), then.get("operation_state")):
-        return "the staging area is untouched: the operation of git in progress is not that of then"
-    return "the staging area is untouched: HEAD is not at the commit of then; --scope all puts both back"
-
-
-def _is_at_or_below(path: bytes, top: bytes) -> bool:
-    return path == top or path.startswith(top + b"/")
+        return "the staging area is untouched: the operation of git in progress is not the one of that checkpoint"
+    return "the staging area is untouched: HEAD is not at that checkpoint's commit; --scope all puts both back"
 
 
 def _related(missing: bytes, path: bytes) -> bool:
     """Whether what is missing stands at a path, above it or below it."""
-    return _is_at_or_below(missing, path) or _is_at_or_below(path, missing)
+    return is_at_or_below(missing, [path]) or is_at_or_below(path, [missing])
 
 
 def _of(modes: dict[bytes, int], paths: set[bytes]) -> dict[bytes, int]:

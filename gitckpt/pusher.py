@@ -13,6 +13,7 @@ from gitckpt.repo.leaks import Leak, leaks
 from gitckpt.repo.listed import sessions_in
 from gitckpt.repo.outgoing import Outgoing, outgoing
 from gitckpt.repo.repository import line_ref, tag_ref
+from gitckpt.trajectory.paths import is_at_or_below
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -35,7 +36,7 @@ class Allowed(NamedTuple):
 
     def holds(self, path: bytes) -> bool:
         """Whether the path is one of them, or below one."""
-        return any(given in (path, b"") or path.startswith(given + b"/") for given in self.paths)
+        return is_at_or_below(path, self.paths)
 
 
 class Barred(NamedTuple):

@@ -61,7 +61,7 @@ def _refuse_unknown(reader: Reader, trees: tuple[str, str], paths: list[bytes]) 
     from gitckpt.repo.trees import holds_path
 
     for path in paths:
-        somewhere = not path or os.path.lexists(reader.repository.at(path))
+        somewhere = os.path.lexists(reader.repository.at(path))
         if not somewhere and not any(holds_path(reader.git, tree, path) for tree in trees):
             raise Refused(
                 f"neither side of this difference has {os.fsdecode(path)!a}",
@@ -78,12 +78,10 @@ def _last(reader: Reader) -> str:
 
 def _print_json(reader: Reader, before: str, after: str, paths: list[bytes]) -> int:
     from gitckpt.repo.trees import changes
+    from gitckpt.trajectory.paths import is_at_or_below
     from gitckpt.views.paths import changes_json
 
-    found = [(c.status, c.path, None) for c in changes(reader.git, before, after) if not paths or _under(c.path, paths)]
-    render.json({"schema": "gitckpt.diff/1", "before": before, "after": after, "files": changes_json(found)})
+    found = changes(reader.git, before, after)
+    asked = [(c.status, c.path, None) for c in found if not paths or is_at_or_below(c.path, paths)]
+    render.json({"schema": "gitckpt.diff/1", "before": before, "after": after, "files": changes_json(asked)})
     return 0
-
-
-def _under(path: bytes, paths: list[bytes]) -> bool:
-    return any(path == wanted or path.startswith(wanted.rstrip(b"/") + b"/") for wanted in paths)

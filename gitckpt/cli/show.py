@@ -58,7 +58,7 @@ def _print_file(reader: Reader, event: Event, path: bytes) -> int:
     content = blob_at(reader.git, event.commit, path)
     if content is None:
         raise Refused(
-            f"{event.ref} has no file {os.fsdecode(path)!r}",
+            f"{event.ref} has no file {os.fsdecode(path or b'.')!r}",
             "paths are meant from where you stand; git ls-tree -r --name-only " + event.commit[:12] + " lists them",
         )
     render.raw(content)

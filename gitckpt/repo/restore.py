@@ -13,6 +13,7 @@ from gitckpt.repo.directories import ignored_paths, leads_through_link
 from gitckpt.repo.private import clear
 from gitckpt.repo.relative import plain_mode
 from gitckpt.repo.trees import Change, entries
+from gitckpt.trajectory.paths import at_or_above
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def obstacles(
             held.add(standing)
     blocked |= not_to_be_opened(repository, [change.path for change in changes])
     for change in changes:
-        boundary = _boundary(change.path, snapshot.missing)
+        boundary = at_or_above(change.path, snapshot.missing)
         if boundary is not None:
             blocked.setdefault(change.path, f"inside {os.fsdecode(boundary)}: {snapshot.missing[boundary]}")
     return blocked, held
@@ -121,15 +122,6 @@ def _why_directory_blocked(repository: Repository, path: bytes, recorded: Collec
         elif child not in recorded:
             return f"a directory stands there with {os.fsdecode(child)} in it, which is not on record"
     return ""
-
-
-def _boundary(path: bytes, missing: Mapping[bytes, str]) -> bytes | None:
-    """The path itself or the directory above it that the snapshot does not hold."""
-    while path:
-        if path in missing:
-            return path
-        path = path.rpartition(b"/")[0]
-    return None
 
 
 def ignored_by(repository: Repository, raw: Git, tree: str, paths: Collection[bytes]) -> set[bytes]:

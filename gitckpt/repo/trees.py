@@ -137,7 +137,8 @@ def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> l
 
 def _compared(git: Git, command: Sequence[str], before: str, after: str, paths: Sequence[bytes]) -> bytes:
     """What a command that shows the content of two trees prints: git looks for attributes of each path in the work
-    tree."""
+    tree. The root as a path is all of them."""
+    paths = () if b"" in paths else paths
     literal = git.view(GIT_LITERAL_PATHSPECS="1")
     names = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options")
     found = split(literal.run(*names, before, after, "--", *paths))
@@ -165,6 +166,8 @@ def _lines(number: bytes) -> int | None:
 
 def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
     """The bytes of a file in a snapshot; None where it has none. A symbolic link gives the text of the link."""
+    if not path:
+        return None
     output = git.view(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", commit, "--", path)
     for _, kind, oid, name in _listed(output):
         if name == path and kind == b"blob":
@@ -180,9 +183,9 @@ def blobs_at(git: Git, tree: str, paths: Sequence[bytes]) -> dict[bytes, str]:
 
 
 def holds_path(git: Git, tree: str, path: bytes) -> bool:
-    """Whether a tree has this file or directory."""
+    """Whether a tree has this file or directory; the root it always has."""
     literal = git.view(GIT_LITERAL_PATHSPECS="1")
-    return bool(literal.run("ls-tree", "-z", "--full-tree", "--name-only", tree, "--", path))
+    return not path or bool(literal.run("ls-tree", "-z", "--full-tree", "--name-only", tree, "--", path))
 
 
 def tree_of(git: Git, commit: str) -> str:

@@ -9,6 +9,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
+from gitckpt.trajectory.paths import at_or_above
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
@@ -172,23 +174,14 @@ def _why_left(path: bytes, situation: Situation) -> str:
     """Why a path that the target does not have may have been there all the same; "" where it is newer."""
     if path in situation.ignored:
         return "ignored by the rules of the target: it may have been there all along"
-    above = _at_or_above(path, situation.unheld)
+    above = at_or_above(path, situation.unheld)
     return "" if above is None else f"the target did not hold what was there: {situation.unheld[above]}"
-
-
-def _at_or_above(path: bytes, paths: Collection[bytes]) -> bytes | None:
-    """The path itself or a directory above it that is among `paths`."""
-    while path:
-        if path in paths:
-            return path
-        path = path.rpartition(b"/")[0]
-    return None
 
 
 def _newer_directories(situation: Situation) -> set[bytes]:
     """Empty directories that the target has not, as far as it could look."""
     newer = set(situation.empty_now) - set(situation.empty_then)
-    return {path for path in newer if _at_or_above(path, situation.unheld) is None}
+    return {path for path in newer if at_or_above(path, situation.unheld) is None}
 
 
 def changed_modes(situation: Situation) -> set[bytes]:

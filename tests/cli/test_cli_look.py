@@ -230,6 +230,15 @@ def test_paths_are_seen_from_where_one_stands(recorded: Place) -> None:
     assert recorded.ok("diff", "C1", "C2", "b.txt", "--stat", cwd=src).out == ""
 
 
+def test_the_root_as_a_path_is_all_of_a_difference(recorded: Place) -> None:
+    src = recorded.path / "src"
+    for place, root in ((recorded.path, "."), (src, "..")):
+        assert recorded.ok("diff", "C1", "C2", root, cwd=place).out == recorded.ok("diff", "C1", "C2").out != ""
+        assert recorded.json("diff", "C1", "C2", root, cwd=place) == recorded.json("diff", "C1", "C2")
+    answer = recorded.run("show", "C1", "--path", ".")
+    assert (answer.status, answer.err.splitlines()[0]) == (3, "gitckpt: run/C1 has no file '.'")
+
+
 def test_a_mistyped_path_does_not_look_like_one_that_has_not_changed(recorded: Place) -> None:
     for command in (["C1", "C2", "none.txt"], ["C1", "a.txt", "none.txt", "--stat"], ["a.txt", "none.txt", "--json"]):
         assert recorded.run("diff", *command).status == 3
