@@ -23,11 +23,10 @@ class Settings:
     """All settings of one repository, with their defaults.
 
     `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync,
-    `pack` for packing in the background;
-    `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool, turn or off, both "" for
-    the command's own default. `verify` is a command line that tells whether files are good; it comes from git's
-    configuration alone, for a repository's own file must never make us run anything. The rest comes from there too: who
-    records, and how git looks at names and ignore rules here."""
+    `pack` for packing in the background; `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool,
+    turn or off, both "" for the command's own default. `verify` is a command line that tells whether files are good; it
+    comes from git's configuration alone, for a repository's own file must never make us run anything. The rest comes
+    from there too: who records, and how git looks at names and ignore rules here."""
 
     __slots__ = (
         "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from gitckpt.account import Account
-from gitckpt.errors import Damaged, GitFailed, Refused, UsageError
+from gitckpt.errors import Damaged, GitFailed, Refused
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.presence import ObjectsGone
 from gitckpt.trajectory.events import Event
-from gitckpt.trajectory.naming import is_plain
+from gitckpt.trajectory.naming import check_name
 from gitckpt.trajectory.session import MAIN, Session, closes
 
 TYPE_CHECKING = False
@@ -40,11 +40,10 @@ class Recorder:
     """Records into one session of a work tree.
 
     Without a name it goes on with the work tree's current session while that is open, or opens one. `alone` opens one
-    in any case,
-    and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded checkpoint is
-    answered with;
-    without it history forks and files stay as they are. `agent` goes into the record of the session's start. `heard`
-    goes into every event but a start that others follow: how far the client's own record has been read.
+    in any case, and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded
+    checkpoint is answered with; without it history forks and files stay as they are. `agent` goes into the record of
+    the session's start. `heard` goes into every event but a start that others follow: how far the client's own record
+    has been read.
     """
 
     def __init__(
@@ -57,8 +56,8 @@ class Recorder:
         restore: Restore | None = None,
         around: Take = _as_it_is,
     ) -> None:
-        if name is not None and not is_plain(name):
-            raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
+        if name is not None:
+            check_name(name)
         self.tree, self.restore, self.heard = tree, restore, ""
         self._name, self._alone, self._agent, self._around = name, alone, agent, around
         self._session: Session | None = None

@@ -28,10 +28,9 @@ class Wish:
 
     `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branches`
     (name → commit, None where there is to be none) are to be put back besides.
-    `operation` is rollback, undo, redo, retry, continue or abort;
-    `brought` is the tree that the operation to be taken back had made; `safety` the commit that undo goes back to,
-    where it is not this operation's own event; `ends` the commit of the interrupted operation that this one finishes
-    or takes back.
+    `operation` is rollback, undo, redo, retry, continue or abort; `brought` is the tree that the operation to be taken
+    back had made; `safety` the commit that undo goes back to, where it is not this operation's own event; `ends` the
+    commit of the interrupted operation that this one finishes or takes back.
     """
 
     target: Event

@@ -9,7 +9,7 @@ from gitckpt.cli.elapsed import while_telling
 from gitckpt.cli.init import program
 from gitckpt.config import choice
 from gitckpt.errors import UsageError
-from gitckpt.protocol.ids import is_legal
+from gitckpt.trajectory.naming import check_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ def wrap(
 
     if not command:
         raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
-    if session is not None and not is_legal(session):
-        raise UsageError(f"{session!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")
+    if session is not None:
+        check_name(session)
     named = channel_named(channel) if channel else None
     if freeze:
         choice(freeze, ("auto", "on", "off"), "--freeze")

@@ -45,12 +45,12 @@ VERSION = 8
 
 
 class ScanCache:
-    """`directories`; `modes`: permission bits by path, where they are not
-    those of `umask`; `tree` of the last snapshot, if it is on record and
-    nothing has changed since, else ""; the files that it has `left_out`; the user's `staging` area; where HEAD was.
+    """What the last look at a work tree has shown: `directories`; `modes`, permission bits by path where they are not
+    those of `umask`; `tree` of the last snapshot, if it is on record and nothing has changed since, else ""; the files
+    that it has `left_out`; the user's `staging` area; where HEAD was.
 
-    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. No
-    recorded file has more bytes than `limit`, apart from those that are as the user's index has them.
+    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. No recorded
+    file has more bytes than `limit`, apart from those that are as the user's index has them.
 
     `recent` are recorded files that had changed a moment before: path → change time in ns.
     `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the

@@ -147,10 +147,6 @@ def _readable_header(text: str) -> dict[str, str]:
         return _header(text)
     except ValueError:
         return {}
-    except Exception as error:
-        if type(error).__module__.startswith("yaml"):
-            return {}
-        raise
 
 
 def _header(text: str) -> dict[str, str]:
@@ -169,9 +165,20 @@ def _is_number(text: str | None) -> bool:
 
 
 def _unquote(value: str) -> str:
+    """What a quoted scalar says. Raises ValueError."""
     import yaml
 
-    return str(yaml.load(value, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+    try:
+        return str(yaml.load(value, Loader=_loader()))
+    except yaml.YAMLError as error:
+        raise ValueError(value) from error
+
+
+def _loader() -> Any:
+    """PyYAML's loader in C where it is built in."""
+    import yaml
+
+    return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def recorded_head(event: Event) -> str | None:
@@ -189,7 +196,7 @@ def load(text: str) -> dict[str, Any]:
     """The document of a message as plain data, `phase` and `next` back among the fields. Raises Damaged."""
     import yaml
 
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    loader = _loader()
     try:
         # nothing that we write has an alias; a few lines of them can stand for more than any memory
         if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):

@@ -15,15 +15,19 @@ from gitckpt.repo.live import is_alive
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Literal
 
-#: The name of a scratch directory: what it is for, and whose it is.
+    #: What a scratch directory is for.
+    Purpose = Literal["scratch", "promote", "blame", "leaks"]
+
+#: The name of a scratch directory: what it is for (any `Purpose`), and whose it is.
 NAME = re.compile(r"gitckpt-(?:scratch|promote|blame|leaks)-(\d+)-")
 
 #: Seconds after which one whose process is not to be seen is left over: it may be of another container, and at work.
 DAY = 86_400
 
 
-def make_room(purpose: str) -> bytes:
+def make_room(purpose: Purpose) -> bytes:
     """A new directory that only this user can enter. What processes that are gone have left a day ago goes first."""
     for path in _left_over(tempfile.gettempdir()):
         try:
@@ -34,7 +38,7 @@ def make_room(purpose: str) -> bytes:
 
 
 @contextmanager
-def room(purpose: str) -> Iterator[bytes]:
+def room(purpose: Purpose) -> Iterator[bytes]:
     """The same for as long as it is needed."""
     directory = make_room(purpose)
     try:

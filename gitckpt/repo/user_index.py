@@ -2,7 +2,7 @@
 
 Git's own lock on the index, `index.lock`, is taken by giving the finished copy that name. So a process that dies at any
 instant leaves the index as it was or as it is to be, and a lock that is known to be ours, for the copy is the same file
-(`release_index`)."""
+(`gitckpt.repo.lock`)."""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gitckpt.errors import UsageError
+
 #: Characters of a name.
 LONGEST = 64
 
@@ -40,3 +42,9 @@ def is_plain(name: str) -> bool:
         and ".." not in name
         and not name.endswith((".lock", "."))
     )
+
+
+def check_name(name: str) -> None:
+    """Raise UsageError for what is no name of a session."""
+    if not is_plain(name):
+        raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")

@@ -58,8 +58,7 @@ def changes_json(changes: Sequence[Change]) -> list[dict[str, Any]]:
     """Changes as `{"status", "path", "old_path"}` each.
 
     The paths are always text, so that they can be keys; one whose bytes are not UTF-8 shows those as `\\xff`, and has
-    all its bytes in
-    base64 under `b64` (`old_b64`).
+    all its bytes in base64 under `b64` (`old_b64`).
     """
     return [
         {"status": status[:1], **_path_json("path", "b64", path), **_path_json("old_path", "old_b64", old)}
