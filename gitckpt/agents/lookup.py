@@ -4,6 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 #: The keys under which the clients' tools name the files that they work on.
@@ -44,6 +45,6 @@ def paths(arguments: Any) -> tuple[str, ...]:
     return shortened(path for path in found if path)
 
 
-def shortened(names: Any) -> tuple[str, ...]:
+def shortened(names: Iterable[str]) -> tuple[str, ...]:
     """The names in order, each once, as many and as long as are kept."""
     return tuple(dict.fromkeys(name[:LONGEST_PATH] for name in names))[:MOST_PATHS]

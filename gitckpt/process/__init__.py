@@ -11,6 +11,9 @@
     standstill   how it is stopped, and signalled
     tree         the process table
     together     commands side by side, each with its output in a file
+    kept         one shell command; keeper: the process above it, which lets nobody outlive it
+    offspring    all that we have started, ended with us
+    children     hearing of the end of children, and of orphans
     foreground   a command on the person's own terminal, waited for
     signals, terminal, descriptors    what the system has to be told
 

@@ -8,16 +8,14 @@ work tree after a time limit, after Ctrl-C, and not even after gitckpt was kille
 
 from __future__ import annotations
 
-import ctypes
 import os
 import select
 import signal
 import sys
 from typing import NoReturn
 
+from gitckpt.process.children import adopt_orphans, wake_on_child
 from gitckpt.process.tree import descendants, process_table, send
-
-_PR_SET_CHILD_SUBREAPER = 36
 
 #: Seconds between two looks at a tree that is being killed.
 _MOMENT = 0.01
@@ -25,23 +23,14 @@ _MOMENT = 0.01
 
 def keep(command: str) -> int:
     """Run the command; its status as a shell gives it."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    wake = _wake_on_child()
+    adopt_orphans()
+    wake, _ = wake_on_child()
     shell = os.fork()
     if shell == 0:
         _become_shell(command)
     status = _until_end(shell, wake)
     _kill_all(shell)
     return status
-
-
-def _wake_on_child() -> int:
-    """A descriptor that can be read once a child has ended."""
-    reader, writer = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
-    signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    signal.set_wakeup_fd(writer)
-    return reader
 
 
 def _become_shell(command: str) -> NoReturn:

@@ -15,7 +15,6 @@ it and an answer back.
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import os
@@ -23,9 +22,9 @@ import select
 import signal
 import socket
 import struct
-import sys
 import termios
 
+from gitckpt.process.children import adopt_orphans, wake_on_child
 from gitckpt.process.command import not_started
 from gitckpt.process.descriptors import close_all, close_all_but
 from gitckpt.process.launch import become_agent
@@ -51,8 +50,6 @@ STARTED, FAILED, STOPPED, ENDED = b"P", b"X", b"S", b"E"
 
 #: Commands to the monitor: continue the agent in the foreground; the user's terminal is in raw mode; it is not.
 RESUME, RAW, COOKED = b"c", b"r", b"k"
-
-_PR_SET_CHILD_SUBREAPER = 36
 
 
 class MonitorLink:
@@ -142,8 +139,8 @@ class _Monitor:
     def start(self) -> int:
         """Start the agent. Gives the descriptor that tells of children."""
         signal.pthread_sigmask(signal.SIG_BLOCK, NOT_FOR_THE_MONITOR)
-        _adopt_orphans()
-        wake = _wake_on_child()
+        adopt_orphans()
+        wake = wake_on_child()
         try:
             self._take_place()
             self._start_agent()
@@ -272,18 +269,3 @@ def _receive(connection: socket.socket, size: int) -> bytes:
         return connection.recv(size, socket.MSG_WAITALL)
     except OSError:
         return b""
-
-
-def _adopt_orphans() -> None:
-    """Make orphans below us our children (Linux). Elsewhere init has them, and the tree is what hangs together."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def _wake_on_child() -> tuple[int, int]:
-    """A pipe that becomes readable when a child changes."""
-    ours, theirs = os.pipe()
-    os.set_blocking(theirs, False)
-    signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
-    return ours, theirs

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import signal
-import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from gitckpt.process.children import adopt_orphans
 from gitckpt.process.tree import descendants, process_table, send
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from gitckpt.process.tree import Process
-
-_PR_SET_CHILD_SUBREAPER = 36
 
 #: Seconds that a process has to end in once it was told to, and between two looks at those that have to.
 PATIENCE = 5.0
@@ -31,19 +28,14 @@ def none_outliving() -> Iterator[None]:
 
     Where all goes well nobody is told anything: a daemon may be meant to stay."""
     before = {row.pid for row in _living()}
-    _adopt_orphans(True)
+    adopt_orphans()
     try:
         yield
     except BaseException:
         _end_all_but(before)
         raise
     finally:
-        _adopt_orphans(False)
-
-
-def _adopt_orphans(adopt: bool) -> None:
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
+        adopt_orphans(False)
 
 
 def _living() -> list[Process]:
