@@ -8,7 +8,7 @@
     ├── GitFailed          4  a git call failed; carries the command and what git said
     └── Damaged            5  history is damaged: missing objects, refs deleted by somebody
 
-An error says what happened, why, and the command that helps (`hint`). Only `cli/app.py` catches and exits.
+An error says what happened, why, and the command that helps (`hint`). Only `cli/edge.py` catches and exits.
 """
 
 from __future__ import annotations

@@ -22,6 +22,7 @@ from gitckpt.repo.recorded import recorded_git
 from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.restorer import Restorer
+from gitckpt.trying import shell
 from gitckpt.views.paths import missing_lines
 from gitckpt.wishes import Wish
 
@@ -108,7 +109,7 @@ class Forking:
         for attempt, ended in zip(attempts, self._together(attempts, lines), strict=True):
             attempt.status, attempt.seconds = ended
         if test:
-            shells = [["sh", "-c", line] for line in (_numbered([test], a.number)[0] for a in attempts)]
+            shells = [shell(line) for line in (_numbered([test], a.number)[0] for a in attempts)]
             for attempt, ended in zip(attempts, self._together(attempts, shells), strict=True):
                 attempt.test = ended.status
 

@@ -69,26 +69,13 @@ def inject(
 
 class HookedRun:
     """A run of a client whose hooks may call: it is given ours, or has been set up to. Each block is recorded by its
-    hooks or by `wrap`, as it reads the output: by whoever comes first. Arguments as of `inject`."""
+    hooks or by `wrap`, as it reads the output: by whoever comes first."""
 
-    def __init__(
-        self,
-        choice: Choice,
-        command: Sequence[str],
-        environ: Mapping[str, str],
-        *,
-        repository: Repository,
-        session: str,
-        program: str,
-        more: Sequence[str] = (),
-    ) -> None:
-        self.session = session
-        self._repository, self._client = repository, choice.agent.name if choice.agent else ""
+    def __init__(self, injected: Injected, repository: Repository, session: str, client: str) -> None:
+        self.injected, self.session = injected, session
+        self._repository, self._client = repository, client
         self._owner: str = ""
         self._held: list[Told] = []
-        self.injected = inject(
-            choice, command, environ, repository=repository, session=session, program=program, more=more
-        )
 
     def told(self) -> list[str]:
         """What the person is told before it starts."""
@@ -152,9 +139,7 @@ def _taken(injection: Injection, arguments: Arguments, environ: Mapping[str, str
     """An option or a variable that we would have to give and that is given already; options that may be given again are
     one letter long."""
     options = [word.partition("=")[0] for word in injection.arguments if word.startswith("--")]
-    return next(
-        (name for name in (*options, *injection.environment) if name in environ or arguments.has(name)), ""
-    )  # fmt: skip
+    return next((name for name in (*options, *injection.environment) if name in environ or arguments.has(name)), "")
 
 
 def _write(injection: Injection, directory: str) -> None:

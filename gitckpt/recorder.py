@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     Written = TypeVar("Written")
 
 
-def _as_it_is(take: Callable[[], Snapshot]) -> Snapshot:
+def at_once(take: Callable[[], Snapshot]) -> Snapshot:
+    """Take a snapshot, and nothing besides."""
     return take()
 
 
@@ -54,7 +55,7 @@ class Recorder:
         alone: bool = False,
         agent: Mapping[str, Any] | None = None,
         restore: Restore | None = None,
-        around: Take = _as_it_is,
+        around: Take = at_once,
     ) -> None:
         if name is not None:
             check_name(name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gitckpt.errors import GitckptError, Negative
+from gitckpt.errors import Negative, UsageError
 from gitckpt.process.foreground import run_elsewhere
 from gitckpt.repo.results import Results
 from gitckpt.repo.scratch_tree import ScratchTree
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
 
 
-class CannotTry(GitckptError):
+class CannotTry(UsageError):
     """The command cannot be run, so that it says nothing of the files."""
-
-    exit_status = 2
 
 
 class Trial:

@@ -142,9 +142,9 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
             intent["scope"],
             paths,
             keep,
-            "abort",
-            safety.commit,
-            title,
+            operation="abort",
+            safety=safety.commit,
+            title=title,
             ends=begun.commit,
             branches=_branches(safety, "branches_were"),
             brought=checked.oid(intent["tree"]),
@@ -153,8 +153,8 @@ def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
     partial = checked.oid(intent["tree"]) if intent.get("partial") else ""
     again = intent["operation"] if intent["operation"] in ("undo", "redo", "abort") else "continue"
     return Wish(
-        target, intent["scope"], paths, keep, again, safety.commit,
-        f"continuation of {_named(begun)}", begun.commit, (lambda _: partial) if partial else None,
+        target, intent["scope"], paths, keep, operation=again, safety=safety.commit,
+        title=f"continuation of {_named(begun)}", ends=begun.commit, tree=(lambda _: partial) if partial else None,
         head=intent.get("head"), branches=_branches(begun, "branches"),
         brought=checked.oid(intent["brought"]) if intent.get("brought") else "",
     )  # fmt: skip

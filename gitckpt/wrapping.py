@@ -11,16 +11,17 @@ import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from gitckpt.aftermath import AUTO
 from gitckpt.agents.signals import Boundary, Lost, Opened
 from gitckpt.agents.spoken import Told
 from gitckpt.agents.table import channel_for
 from gitckpt.agents.wording import boundary_record, boundary_words, lost_words, repeated_words
 from gitckpt.errors import GitckptError
-from gitckpt.injecting import HookedRun
+from gitckpt.injecting import HookedRun, inject
 from gitckpt.listening import Listening
 from gitckpt.process import AgentExit, RunningAgent, run_agent
 from gitckpt.process.command import agent_environment
-from gitckpt.recorder import Recorder, agent_record
+from gitckpt.recorder import Recorder, agent_record, at_once
 from gitckpt.repo.naming import new_session_id
 from gitckpt.repo.outer import OuterRun
 from gitckpt.repo.repository import discover
@@ -36,17 +37,12 @@ if TYPE_CHECKING:
 
     from gitckpt.agents.stream import Item, Stream
     from gitckpt.agents.table import Choice
+    from gitckpt.recorder import Take
     from gitckpt.repo.lock import WorkTreeLock
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.trajectory.events import Event
 
     Say = Callable[[str], None]
-    Take = Callable[[Callable[[], Snapshot]], Snapshot]
-
-
-def at_once(take: Callable[[], Snapshot]) -> Snapshot:
-    """Take a snapshot, and nothing besides."""
-    return take()
 
 
 class Wrapping:
@@ -113,10 +109,12 @@ class Wrapping:
         self._name = self._name or new_session_id()
         more = ("--auto", self._auto) if self._auto else ()
         try:
-            self._hooks = HookedRun(
-                self._choice, self._command, agent_environment(os.environ), repository=discover(), session=self._name,
+            repository = discover()
+            injected = inject(
+                self._choice, self._command, agent_environment(os.environ), repository=repository, session=self._name,
                 program=self._program, more=more,
             )  # fmt: skip
+            self._hooks = HookedRun(injected, repository, self._name, agent.name)
         except (GitckptError, OSError):
             return  # it is told where the recording begins
 
@@ -243,8 +241,7 @@ class Wrapping:
     def _record_boundary(self, boundary: Boundary) -> None:
         """An `auto` checkpoint after a tool or a turn, where it has changed anything."""
         assert self._recorder is not None
-        wanted = {"tool": ("after", "turn"), "turn": ("turn",)}.get(self._auto, ())
-        if boundary.kind not in wanted or (self._hooks and self._hooks.record()):
+        if boundary.kind not in AUTO[self._auto] or (self._hooks and self._hooks.record()):
             return
         try:
             self._recorder.auto(f"auto: {boundary_words(boundary)}", {"boundary": boundary_record(boundary)})

@@ -34,7 +34,8 @@ def wrap(
 ) -> int:
     """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
     from gitckpt.agents.table import channel_named
-    from gitckpt.wrapping import Wrapping, at_once
+    from gitckpt.recorder import at_once
+    from gitckpt.wrapping import Wrapping
 
     if not command:
         raise UsageError("wrap which command?", "gitckpt wrap -- my-agent --its-options")
