@@ -18,6 +18,10 @@ FILE = b".gitckpt.yaml"
 
 MIB = 1024 * 1024
 
+#: What git takes for true and for false.
+YES = ("true", "yes", "on", "1")
+NO = ("false", "no", "off", "0", "")
+
 
 class Settings:
     """All settings of one repository, with their defaults.
@@ -119,9 +123,9 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
         if key == "maxfilesize":
             settings.max_file_size = size(given[-1], f"git config {name}")
         elif key == "durable":
-            settings.durable = _truth(given[-1])
+            settings.durable = flag(given[-1], f"git config {name}")
         elif key == "pack":
-            settings.pack = _truth(given[-1])
+            settings.pack = flag(given[-1], f"git config {name}")
         elif key == "include":
             settings.include = tuple(include_pattern(pattern, f"git config {name}") for pattern in given)
         elif key == "freeze":
@@ -135,7 +139,14 @@ def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> N
 
 
 def _truth(value: str) -> bool:
-    return value.lower() in ("true", "yes", "on", "1")
+    return value.lower() in YES
+
+
+def flag(value: str, where: str) -> bool:
+    """A value of git's that is to be true or false; else UsageError."""
+    if value.lower() not in YES + NO:
+        raise UsageError(f"{where}: {value!r} is not true or false")
+    return _truth(value)
 
 
 def choice(value: object, allowed: Sequence[str], where: str) -> str:

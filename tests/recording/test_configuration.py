@@ -189,12 +189,23 @@ def test_what_is_no_file(tmp_path: Path, kind: str) -> None:
         ({"gitckpt.freeze": "never"}, "git config gitckpt.freeze: 'never' is none of auto, on, off"),
         ({"gitckpt.include": ["ok", "../x"]}, "git config gitckpt.include: '../x' leads out of the work tree"),
         ({"gitckpt.onretry": "x"}, "git config gitckpt.onretry: 'x' is none of fork, restore"),
+        ({"gitckpt.durable": "ture"}, "git config gitckpt.durable: 'ture' is not true or false"),
+        ({"gitckpt.pack": "maybe"}, "git config gitckpt.pack: 'maybe' is not true or false"),
     ],
 )
 def test_a_mistake_in_gits_configuration(tmp_path: Path, git: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError) as caught:
         settings(tmp_path, git=git)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("word", "truth"),
+    [("true", True), ("Yes", True), ("on", True), ("1", True), ("false", False), ("No", False), ("off", False),
+     ("0", False), ("", False)],
+)  # fmt: skip
+def test_true_and_false_in_gits_words(tmp_path: Path, word: str, truth: bool) -> None:
+    assert settings(tmp_path, git={"gitckpt.durable": word}).durable is truth
 
 
 @pytest.mark.parametrize(
