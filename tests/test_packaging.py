@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
 from guides import GUIDE, installs, typed
 from places import environment
+
+from gitckpt.doctor.installed import LIBRARIES
 
 __all__ = ["environment"]
 
@@ -55,6 +59,11 @@ def installed(wheel: Path, machine: dict[str, str], tmp_path_factory: pytest.Tem
     run(sys.executable, "-m", "venv", venv, env=machine, cwd=venv)
     run(venv / "bin/python", "-m", "pip", "install", "--quiet", wheel, env=machine, cwd=venv)
     return venv
+
+
+def test_doctor_looks_at_each_library_that_is_needed() -> None:
+    project = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())["project"]
+    assert {re.split(r"[<>=\[]", needed)[0] for needed in project["dependencies"]} == set(LIBRARIES)
 
 
 def test_the_wheel_has_all_of_the_package_and_nothing_else(wheel: Path) -> None:

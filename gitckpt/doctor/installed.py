@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PYTHON = (3, 11)
 GIT = (2, 30)
 
-LIBRARIES = ("gitpython", "typer", "pydantic", "pyyaml")
+LIBRARIES = ("gitpython", "typer", "pydantic", "pyyaml", "mcp")
 
 
 def python(patient: Patient) -> Iterator[Remark]:
