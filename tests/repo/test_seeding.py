@@ -183,6 +183,11 @@ CONVERTED: list[tuple[str, str, dict[str, str], bytes]] = [
 def test_an_entry_whose_blob_is_not_the_file_is_read_again(
     project: Project, where: str, attributes: str, settings: dict[str, str], content: bytes
 ) -> None:
+    check_conversion(project, where, attributes, settings, content)
+
+
+def check_conversion(project: Project, where: str, attributes: str, settings: dict[str, str], content: bytes) -> None:
+    """See that a file which git converts is recorded as it is on disk."""
     for key, value in settings.items():
         project.git("config", "--global", key, value)
     if where:
@@ -198,7 +203,7 @@ def test_an_entry_whose_blob_is_not_the_file_is_read_again(
 
 def test_attributes_that_are_ignored_themselves_are_attributes_all_the_same(project: Project) -> None:
     (project.root / ".git" / "info" / "exclude").write_text(".gitattributes\n")
-    test_an_entry_whose_blob_is_not_the_file_is_read_again(project, "src/.gitattributes", *LINE_ENDS)
+    check_conversion(project, "src/.gitattributes", *LINE_ENDS)
 
 
 @pytest.mark.parametrize("flag", ["assume-unchanged", "skip-worktree", "both", "fsmonitor-valid"])

@@ -143,4 +143,4 @@ def test_any_text_finds_an_event_or_is_unknown(name: str) -> None:
         answer = resolve(name, everything(), CURRENT)
     except UnknownId:
         return
-    assert answer.event in [event for session in everything() for event in session.events] or answer.event.commit
+    assert answer.event.commit in {event.commit for session in everything() for event in session.events}
