@@ -34,7 +34,7 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        told = _refusal(error) if _is_refusal(error) else _fault(error)
+        told = _refusal(error) if isinstance(error, OSError) and _says_no(error) else _fault(error)
         _tell(told, json)
         return told.exit_status
 
@@ -55,16 +55,16 @@ def _tell(error: GitckptError, json: bool) -> None:
         return  # there is nowhere left to tell it; the exit status does
 
 
-def _is_refusal(error: Exception) -> bool:
-    return isinstance(error, OSError) and error.errno in NO_ROOM + NO_RIGHT
+def _says_no(error: OSError) -> bool:
+    return error.errno in NO_ROOM + NO_RIGHT
 
 
-def _refusal(error: Exception) -> GitckptError:
-    place = f" ({os.fsdecode(error.filename)})" if isinstance(error, OSError) and error.filename else ""
-    reason = error.strerror if isinstance(error, OSError) else str(error)
-    lacks_right = isinstance(error, OSError) and error.errno in NO_RIGHT
-    remedy = "see who owns it and who may write there" if lacks_right else "make room"
-    return GitFailed(f"the system refused: {reason}{place}", f"{remedy}, and run the command again; nothing was lost")
+def _refusal(error: OSError) -> GitckptError:
+    place = f" ({os.fsdecode(error.filename)})" if error.filename else ""
+    remedy = "see who owns it and who may write there" if error.errno in NO_RIGHT else "make room"
+    return GitFailed(
+        f"the system refused: {error.strerror}{place}", f"{remedy}, and run the command again; nothing was lost"
+    )
 
 
 def _reader_gone() -> int:

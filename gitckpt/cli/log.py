@@ -89,8 +89,11 @@ def _log_in_format(
 
 
 def _told_losses(reader: Reader, sessions: Sequence[Session], count: int | None) -> int:
-    """Say which refs somebody has deleted; the exit status."""
-    lost = losses(reader, sessions, are_whole=count is None)
+    return tell_losses(losses(reader, sessions, are_whole=count is None))
+
+
+def tell_losses(lost: Sequence[str]) -> int:
+    """Say what somebody has deleted, and what helps; the exit status."""
     for what in lost:
         render.say(f"{what}: somebody deleted or moved a ref")
     if lost:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import typer
 
-from gitckpt.cli import edge
+from gitckpt.cli.options import Json
+from gitckpt.cli.usage import end
 
 
 def add_to(app: typer.Typer) -> None:
@@ -25,13 +27,14 @@ def prune(
     all: Annotated[bool, typer.Option("--all", help="Sessions of all work trees, not of this one alone.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Show what would go, change nothing.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    json: Json = False,
 ) -> None:
     """Drop whole sessions for good: those that every criterion given speaks of, and nothing that is in use. Says what
     that frees."""
     from gitckpt.cli.prune import prune as command
 
-    work = lambda: command(  # noqa: E731
-        keep_last=keep_last, older_than=older_than, sessions=session, all=all, dry_run=dry_run, yes=yes, json=json
-    )
-    raise typer.Exit(edge.run(work, json=json))
+    asked = partial(
+        command, keep_last=keep_last, older_than=older_than, sessions=session, all=all, dry_run=dry_run, yes=yes,
+        json=json,
+    )  # fmt: skip
+    end(asked, json=json)

@@ -58,16 +58,7 @@ def shown(text: str) -> str:
 
 def raw(content: bytes) -> None:
     """Bytes on standard output, as they are."""
-    if sys.stdout is None or sys.stdout.closed:
-        return
-    try:
-        sys.stdout.flush()
-        sys.stdout.buffer.write(content)
-        sys.stdout.buffer.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise UnwritableOutput(f"standard output cannot be written: {error.strerror}") from error
+    _write(sys.stdout, content, "standard output")
 
 
 def json(document: Mapping[str, Any]) -> None:
@@ -86,16 +77,21 @@ def say(text: str) -> None:
 
 def write(stream: TextIO | None, text: str) -> None:
     """Text on a stream, as it is. Raises UnwritableOutput where it takes nothing; a closed one is like /dev/null."""
+    if stream is not None:
+        _write(stream, text.encode("utf-8", "backslashreplace"), stream.name.strip("<>"))
+
+
+def _write(stream: TextIO | None, content: bytes, name: str) -> None:
     if stream is None or stream.closed:
         return
     try:
         stream.flush()
-        stream.buffer.write(text.encode("utf-8", "backslashreplace"))
+        stream.buffer.write(content)
         stream.buffer.flush()
     except BrokenPipeError:
         raise
     except OSError as error:
-        raise UnwritableOutput(f"{stream.name.strip('<>')} cannot be written: {error.strerror}") from error
+        raise UnwritableOutput(f"{name} cannot be written: {error.strerror}") from error
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:

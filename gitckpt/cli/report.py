@@ -7,9 +7,9 @@ import os
 from gitckpt import views
 from gitckpt.cli import render
 from gitckpt.cli.elsewhere import sessions_elsewhere
-from gitckpt.cli.log import drawn_beside, losses
+from gitckpt.cli.log import drawn_beside, losses, tell_losses
 from gitckpt.cli.progress import Progress
-from gitckpt.errors import Damaged, GitckptError, Refused, UsageError
+from gitckpt.errors import GitckptError, Refused, UsageError
 from gitckpt.repo.claims import checked_claims
 from gitckpt.repo.evidence import last_with_facts, stale_facts
 from gitckpt.repo.patches import patches
@@ -51,7 +51,7 @@ def report(*, output: str | None = None, session: str | None = None, all: bool =
     else:
         _write(path, page)
         render.out([render.shown(f"{os.fsdecode(os.path.realpath(path))}: open it in a browser")])
-    return _told(losses(reader, sessions))
+    return tell_losses(losses(reader, sessions))
 
 
 def page_of(reader: Reader, sessions: list[Session]) -> bytes:
@@ -147,17 +147,10 @@ def _write(path: bytes, page: bytes) -> None:
         raise Unwritable(f"{os.fsdecode(path)!r} cannot be written: {error.strerror}", FREE_NAME) from error
 
 
-def _mode(target: bytes) -> int:
-    """The permission bits of the page that is there, which a person may have closed to others; else as for any file."""
+def _mode(target: bytes) -> int | None:
+    """The permission bits of the page that is there, which a person may have closed to others; None for those of any
+    file."""
     try:
         return os.stat(target).st_mode & 0o777
     except OSError:
-        mask = os.umask(0o077)
-        os.umask(mask)
-        return 0o666 & ~mask
-
-
-def _told(lost: list[str]) -> int:
-    for what in lost:
-        render.say(f"{what}: somebody deleted or moved a ref")
-    return Damaged.exit_status if lost else 0
+        return None

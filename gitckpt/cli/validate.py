@@ -8,15 +8,13 @@ import sys
 from gitckpt.cli import render
 from gitckpt.cli.inputs import unreadable
 from gitckpt.errors import Refused, UsageError
-from gitckpt.protocol.findings import as_github, as_json, as_sarif, as_text
+from gitckpt.protocol.findings import FORMATS
 from gitckpt.protocol.reader import read_text
 from gitckpt.protocol.rules import Finding, check
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-FORMATS = {"text": as_text, "json": as_json, "github": as_github, "sarif": as_sarif}
 
 
 def validate(

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-DATE, TIME, REPORT = "src/utils/date.ts", "src/api/time.ts", "src/legacy/report.js"
+DATE, TIME = "src/utils/date.ts", "src/api/time.ts"
 NOT_OURS = (b"node_modules", b"dist")
 
 

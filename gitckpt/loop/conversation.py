@@ -33,7 +33,7 @@ CUT_OFF = "length"
 _FINAL = re.compile(r"^[\W_]*FINAL\b", re.MULTILINE)
 
 #: What a model says to itself, where its endpoint does not keep that apart.
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
+THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 class Limits(NamedTuple):
@@ -179,7 +179,7 @@ class Conversation:
 
     def _hear(self, reply: Reply) -> None:
         """A reply that calls nothing: the end, or a model that has to be asked to go on."""
-        said = _THOUGHT.sub("", reply.text).strip()
+        said = THOUGHT.sub("", reply.text).strip()
         if _FINAL.search(said):
             raise Finished(said)
         self._silent += 1

@@ -117,11 +117,9 @@ class Files:
         return os.path.join(self._private, WRITTEN + hashlib.sha256(place).hexdigest()[:16].encode())
 
 
-def _mode(place: bytes) -> int:
-    """The permission bits of the file that is replaced, else those of a new one."""
+def _mode(place: bytes) -> int | None:
+    """The permission bits of the file that is replaced; None for those of a new one."""
     try:
         return stat.S_IMODE(os.stat(place).st_mode)
     except FileNotFoundError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask
+        return None

@@ -4,9 +4,9 @@ They have nothing to do with the task and stand on no page: who knows one has it
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from gitckpt.loop.conversation import THOUGHT
 from gitckpt.loop.evaluation.answers import name_of
 from gitckpt.loop.evaluation.filler import number_of
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from gitckpt.loop.evaluation.tasks import Task
-
-# What a model says to itself, where its endpoint does not keep that apart: there it may recite the state.
-_THOUGHT: Final = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 #: Where they are said to be from. Short, as what is planted takes its room of the state.
 SOURCE: Final = "https://desk.example"
@@ -70,7 +67,8 @@ def _fact(kind: _Kind, number: int) -> Fact:
 
 def is_known(fact: Fact, reply: str, facts: Sequence[Fact]) -> bool:
     """Whether a reply gives the fact's value, and that of no other: to recite the whole state is no answer."""
-    told = name_of(_THOUGHT.sub("", reply))
+    # to itself it may recite the state
+    told = name_of(THOUGHT.sub("", reply))
     return name_of(fact.value) in told and not any(
         name_of(other.value) in told for other in facts if other.value != fact.value
     )
