@@ -175,7 +175,7 @@ def test_hooks_that_are_switched_off(place: Place) -> None:
     assert "core.hooksPath is /dev/null, which is no directory: it switches hooks off" in answer.err
 
 
-def test_usage(place: Place) -> None:
+def test_a_command_without_what_it_needs_is_a_usage_error(place: Place) -> None:
     assert place.run("init").status == 2
     assert place.run("hook", "nope").status == 2
     assert place.run("hook", "commit-msg").status == 2

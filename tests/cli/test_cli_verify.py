@@ -377,7 +377,7 @@ def test_what_a_partial_clone_left_with_its_origin_is_no_damage(recorded: Place,
     assert len(verified(clone)["findings"]) == 1
 
 
-def test_sha256(place: Place, tmp_path: Path) -> None:
+def test_damage_is_found_in_a_repository_of_sha256_too(place: Place, tmp_path: Path) -> None:
     place.git("init", "-q", "--object-format=sha256", "../new")
     new = Place(tmp_path / "new", place.env, place.zygote)
     new.write("a.txt", "first\n")

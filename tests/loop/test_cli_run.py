@@ -74,7 +74,7 @@ def test_the_key_is_stored_nowhere(place: Place) -> None:
     assert not [text for text in contents + files if KEY in text or "hidden-password" in text]
 
 
-def test_as_json(place: Place) -> None:
+def test_a_run_as_json_tells_what_it_came_to(place: Place) -> None:
     with Scripted(WORK) as server:
         answer = run(place, server, "--json", "--quiet")
     assert answer.err == ""

@@ -22,7 +22,7 @@ from gitckpt.views.schemas import MODELS
         (81, 263, 0.2553, 0.3662),
     ],
 )
-def test_wilson(count: int, of: int, low: float, high: float) -> None:
+def test_a_proportion_has_wilsons_interval(count: int, of: int, low: float, high: float) -> None:
     found = proportion(count, of)
     assert found == {"count": count, "of": of, "rate": count / of} | {
         "low": pytest.approx(low, abs=5e-5),
@@ -30,7 +30,7 @@ def test_wilson(count: int, of: int, low: float, high: float) -> None:
     }
 
 
-def test_student() -> None:
+def test_a_mean_has_students_interval() -> None:
     quantiles = {1: 12.706, 2: 4.303, 9: 2.262, 10: 2.228, 15: 2.131, 19: 2.093, 30: 2.042, 100: 1.984, 10_000: 1.960}
     assert {n: round(t_quantile(n), 3) for n in quantiles} == quantiles
     assert mean([1, 2, 3]) == pytest.approx({"mean": 2, "low": 2 - 2.48413, "high": 2 + 2.48413, "n": 3}, abs=1e-4)

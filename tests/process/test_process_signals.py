@@ -107,7 +107,7 @@ def test_signal_while_the_reader_takes_nothing(workshop: Workshop) -> None:
 
 
 @pytest.mark.parametrize("mode", ["pipe", "pty"])
-def test_nested(workshop: Workshop, mode: str) -> None:
+def test_a_wrap_within_a_wrap_passes_output_and_status_on(workshop: Workshop, mode: str) -> None:
     inner = workshop.argv("sh", "-c", "echo deep; echo $$ > pid; read line; exit 9", mode=mode)
     assert (result := workshop.run(*inner, mode=mode)).returncode == 9
     assert result.stdout.split() == [b"deep"]

@@ -55,7 +55,7 @@ def test_the_kind_says_what_a_bare_number_counts() -> None:
      "x" * 65, "1" * 65, "a\u202eb", "\u0430\u0431", "$(touch x)", "`touch x`", "a;b", ":(glob)*", "七", "a\nb",
      "\ud800"],
 )  # fmt: skip
-def test_no_id(text: str) -> None:
+def test_what_is_no_id_gives_none(text: str) -> None:
     assert canonical(text) is None
     assert not is_legal(text)
 
@@ -90,7 +90,7 @@ def test_no_placeholders(text: str) -> None:
              "Ｃ３－Ｃ５",
              "CHECKPOINT 3 - CHECKPOINT 5", "（C3-C5）"],
 )  # fmt: skip
-def test_ranges(text: str) -> None:
+def test_each_spelling_of_a_range_expands(text: str) -> None:
     assert expand_range(text) == ["C3", "C4", "C5"]
 
 

@@ -35,5 +35,5 @@ from gitckpt.protocol.sentences import count_sentences
         ("1. One\n2. Two\n3. Three", 3),
     ],
 )
-def test_count(text: str, count: int) -> None:
+def test_sentences_are_counted(text: str, count: int) -> None:
     assert count_sentences(text) == count

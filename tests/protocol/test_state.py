@@ -73,7 +73,7 @@ def test_the_limit_is_that_of_the_protocol() -> None:
     assert (kept["goal"], dropped) == ("x" * 1999 + "…", ["goal: " + "x" * 2001])
 
 
-def test_progress() -> None:
+def test_progress_is_a_new_fact_or_less_to_do() -> None:
     before: State = {"facts": [fact("a")], "todo": ["one", "two"], "done": ["zero"]}
     assert is_progress(None, {})
     assert is_progress(before, {**before, "facts": [fact("a"), fact("b")]})

@@ -61,5 +61,5 @@ def _letters(text: str) -> str:
         (["C3", "C2"], "C3, C2"),
     ],
 )
-def test_spans(ids: list[str], written: str) -> None:
+def test_ids_in_a_row_are_written_as_a_span(ids: list[str], written: str) -> None:
     assert spans(ids) == written

@@ -38,11 +38,11 @@ DEFAULTS = {
 }  # fmt: skip
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_without_any_configuration_all_is_as_by_default(tmp_path: Path) -> None:
     assert as_dictionary(settings(tmp_path)) == DEFAULTS
 
 
-def test_the_file(tmp_path: Path) -> None:
+def test_each_setting_of_the_file_counts(tmp_path: Path) -> None:
     text = "max_file_size: 2G\ninclude:\n- '*.log'\n- data/**\ndurable: false\npack: false\nfreeze: off\non_retry: restore\nauto: off\nselect: [P001]\nignore: [P009, P012]\n"
     assert as_dictionary(settings(tmp_path, text)) == DEFAULTS | {
         "max_file_size": 2 * 1024 * MIB, "include": ("*.log", "data/**"), "durable": False, "pack": False, "freeze": "off", "on_retry": "restore", "auto": "off",
@@ -223,7 +223,7 @@ def test_true_and_false_in_gits_words(tmp_path: Path, word: str, truth: bool) ->
         ("10b", 10),
     ],
 )
-def test_sizes(text: object, bytes_of_it: int) -> None:
+def test_a_size_in_any_spelling_is_bytes(text: object, bytes_of_it: int) -> None:
     assert size(text, "x") == bytes_of_it
 
 
@@ -244,7 +244,7 @@ def test_any_text_is_a_size_or_a_usage_error(text: str) -> None:
         assert str(error) == f"x: {text!r} is no size"
 
 
-def test_a_choice() -> None:
+def test_a_choice_is_one_of_those_allowed() -> None:
     assert choice("on", ("on", "off"), "x") == "on"
     with pytest.raises(UsageError, match="^x: None is none of on, off$"):
         choice(None, ("on", "off"), "x")

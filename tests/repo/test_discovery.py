@@ -169,7 +169,7 @@ def test_a_submodule_is_a_repository_of_its_own(project: Project, tmp_path: Path
     assert places(discover(os.fsencode(module))) == (str(module), git_dir, git_dir, "")
 
 
-def test_sha256(home: Path, tmp_path: Path) -> None:
+def test_a_repository_of_sha256_is_known_and_recorded(home: Path, tmp_path: Path) -> None:
     project = Project.create(tmp_path / "long", "--object-format=sha256")
     project.write("a", "old\n")
     project.commit("first")

@@ -146,7 +146,7 @@ def test_text_keeps_bytes_that_are_no_text(git: Git) -> None:
 @pytest.mark.parametrize(
     ("output", "parts"), [(b"", []), (b"a\0", [b"a"]), (b"a\0b", [b"a", b"b"]), (b"\0a\0", [b"", b"a"])]
 )
-def test_split(output: bytes, parts: list[bytes]) -> None:
+def test_output_is_split_at_nul(output: bytes, parts: list[bytes]) -> None:
     assert split(output) == parts
 
 

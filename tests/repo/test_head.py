@@ -67,7 +67,7 @@ def test_a_branch_in_a_folder(project: Project) -> None:
     assert look(project) == truth(project)
 
 
-def test_detached(project: Project) -> None:
+def test_a_detached_head_is_on_no_branch(project: Project) -> None:
     project.git("checkout", "-q", "--detach")
     assert look(project) == truth(project)
     assert look(project)[2] is None

@@ -133,7 +133,7 @@ def test_a_staging_area_of_its_own_is_bound(project: Project) -> None:
     assert project.held(commit)["src/app.py"] == ("100644", b"staged\n")
 
 
-def test_reading(project: Project) -> None:
+def test_lines_and_events_read_back_as_they_were_written(project: Project) -> None:
     project.checkpoint("C1", session="one")
     project.checkpoint("C1", session="two")
     project.record(retry("C1"), session="two")

@@ -142,7 +142,7 @@ def test_a_quoted_scalar_is_one_line_of_yaml(text: str) -> None:
 
 
 @given(texts)
-def test_one_line(text: str) -> None:
+def test_any_text_comes_on_one_printable_line(text: str) -> None:
     line = one_line(text)
     assert line.isprintable()
     assert line == one_line(line)

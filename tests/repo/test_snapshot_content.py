@@ -39,7 +39,7 @@ def test_the_bytes_on_disk(project: Project) -> None:
     assert (snapshot.missing, snapshot.modes, snapshot.empty) == ({}, {}, [])
 
 
-def test_any_name(project: Project) -> None:
+def test_a_file_of_any_name_is_held(project: Project) -> None:
     for name in NAMES:
         project.write(name, f"content of {name!a}\n")
     snapshot = project.snapshot()

@@ -61,7 +61,7 @@ def test_a_tree_made_of_parts(project: Project) -> None:
     assert project.held(made) == expected | {"src/app.py": ("100644", b"two\n")}
 
 
-def test_entries(project: Project) -> None:
+def test_a_tree_lists_each_file_with_its_mode(project: Project) -> None:
     tree = project.snapshot().tree
     listed = trees.entries(project.tree().raw, tree)
     assert {os.fsdecode(path): mode.decode() for path, (mode, _) in listed.items()} == {

@@ -129,7 +129,7 @@ def test_a_retry_puts_the_files_back_and_forks(project: Project) -> None:
     assert kinds() == ["start", "checkpoint", "retry"]
 
 
-def test_looking(project: Project) -> None:
+def test_log_context_and_diff_answer_before_and_after_a_checkpoint(project: Project) -> None:
     assert call_tool("log", {}) == "Nothing is on record yet."
     assert call_tool("context", {}).startswith("Nothing is on record yet")
     call_tool("checkpoint", state())

@@ -88,7 +88,7 @@ def test_summaries_then_the_steps_since_then_the_latest_with_the_state() -> None
     )
 
 
-def test_as_json() -> None:
+def test_the_context_as_json_names_each_entry_and_what_is_left_out() -> None:
     document = context_json(RUN)
     assert (document["schema"], document["left_out"]) == ("gitckpt.context/1", [])
     assert [entry["id"] for part in ("summaries", "steps", "latest") for entry in document[part]] == [

@@ -71,7 +71,7 @@ def test_without_a_current_line_the_newest_session_comes_first(current: tuple[st
     assert found("C3", current) == ("s", 4, "")
 
 
-def test_a_commit() -> None:
+def test_a_commit_is_found_by_enough_of_its_id() -> None:
     [_, session] = everything()
     commit = session.events[4].commit
     for name in (commit, commit[:11]):

@@ -85,7 +85,7 @@ def test_lines_that_go_on_side_by_side() -> None:
     ]
 
 
-def test_ascii() -> None:
+def test_a_graph_can_be_drawn_in_ascii() -> None:
     assert drawing(INTERLEAVED, "a h", ASCII) == [
         "*       a",
         "|-.",

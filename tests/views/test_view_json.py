@@ -35,7 +35,7 @@ RUNS = [(("sh", "-c", "make test"), 0), (("npm", "test"), 2), (("true",), 125)]
 NOTHING_MORE = {"unterminated": False, "answers_to": [], "opens": None, "rollback": None, "agent": None}
 
 
-def test_event() -> None:
+def test_an_event_as_json_says_all_of_it() -> None:
     files = [("M", b"src/a.ts", None), ("R", b"raw\xff", "旧".encode())]
     assert event_json(C6, parent=C5, files=files, claims=Claims([b"src/b.ts"], [b"raw\xff"]), runs=RUNS) == {
         "kind": "checkpoint",
@@ -105,7 +105,7 @@ def test_schema_refuses_what_is_none_of_ours(change: dict[str, Any]) -> None:
         EventDocument.model_validate(event_json(START) | change)
 
 
-def test_error() -> None:
+def test_an_error_as_json_has_its_hint_and_exit_status() -> None:
     document = error_document(UnknownId("there is no C9; the nearest is C8", "gitckpt log lists all"))
     assert document == {
         "schema": "gitckpt.error/1",

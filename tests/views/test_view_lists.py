@@ -14,7 +14,7 @@ from gitckpt.views.text import width
 from gitckpt.views.transfer_schemas import ForkDocument
 
 
-def test_sessions(migration: History, other_history: History) -> None:
+def test_sessions_are_a_table(migration: History, other_history: History) -> None:
     other_history.add("start", said="claude -p 迁移\x1b[2J")
     rows = [session_row(migration.session, 1_234_567), session_row(other_history.session)]
     assert (
@@ -116,7 +116,7 @@ def working(history: History) -> Status:
     )
 
 
-def test_status(history: History) -> None:
+def test_status_tells_where_the_work_tree_stands(history: History) -> None:
     assert (
         "\n" + "\n".join(status_lines(working(history), columns=50))
         == """

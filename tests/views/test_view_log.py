@@ -322,7 +322,7 @@ session 20261130-024512-k3f9  2026-11-29  3 events on main
     ]
 
 
-def test_warnings(history: History) -> None:
+def test_the_log_warns_of_what_is_torn_uncovered_or_unknown(history: History) -> None:
     torn = history.add("checkpoint", "C1", "half a block", phase="explore")
     part = history.add("checkpoint", "C2", "", phase="explore", next="go on")
     history.add("checkpoint", "C3", "from the future", phase="explore", format=FORMAT + 1)

@@ -22,7 +22,7 @@ PLAN = Plan(
 )
 
 
-def test_text() -> None:
+def test_a_plan_lists_what_is_done_to_each_path() -> None:
     assert (
         "\n" + "\n".join(plan_lines(plan_document(PLAN)))
         == """
@@ -88,7 +88,7 @@ def test_long_lists_are_cut_with_a_count_and_never_hide_a_person_s_edit() -> Non
     ]
 
 
-def test_document() -> None:
+def test_a_plan_as_json_has_each_step() -> None:
     document = plan_document(PLAN)
     assert document == {
         "schema": "gitckpt.plan/1",

@@ -35,7 +35,7 @@ WRITTEN = st.text("aZ 9é~漢字（，。한글かなＡ😀🚀\u0301\u0308→�
         ("a back\\slash", "a back\\slash"),
     ],
 )
-def test_escape(text: str, shown: str) -> None:
+def test_control_characters_are_escaped(text: str, shown: str) -> None:
     assert escape(text) == shown
 
 
@@ -78,7 +78,7 @@ def test_width_is_what_a_terminal_moves_by(text: str) -> None:
     ("text", "columns"),
     [("", 0), ("abc", 3), ("漢字", 4), ("e\u0301", 1), ("한", 2), ("\u1112\u1161\u11ab", 2), ("😀", 2), ("│→…", 3)],
 )
-def test_width(text: str, columns: int) -> None:
+def test_width_counts_columns(text: str, columns: int) -> None:
     assert width(text) == columns
 
 
@@ -102,7 +102,7 @@ def test_fit_never_takes_more_than_it_may(text: str, columns: int, ellipsis: str
         ("abc", 0, ""),
     ],
 )
-def test_fit(text: str, columns: int, fitted: str) -> None:
+def test_text_is_cut_to_the_columns_there_are(text: str, columns: int, fitted: str) -> None:
     assert fit(text, columns) == fitted
 
 
@@ -126,7 +126,7 @@ def test_ascii_style_has_its_own_signs() -> None:
     assert (Style(unicode=False).arrow, Style(unicode=False).ellipsis) == ("->", "...")
 
 
-def test_count() -> None:
+def test_a_number_takes_the_plural_where_it_is_not_one() -> None:
     assert [count(number, "path") for number in (0, 1, 2, 1234)] == ["0 paths", "1 path", "2 paths", "1,234 paths"]
 
 
