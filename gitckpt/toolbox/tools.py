@@ -4,6 +4,7 @@ words that a model can act on."""
 from __future__ import annotations
 
 import os
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gitckpt.errors import Refused, UsageError
@@ -19,9 +20,9 @@ from gitckpt.wishes import Wish
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
 
     from gitckpt.restorer import Outcome
+    from gitckpt.trajectory.plan import Plan
 
 #: Characters of a difference that are shown; the rest is in git.
 MOST_SHOWN = 20_000
@@ -37,19 +38,15 @@ class Tool(NamedTuple):
     changes_files: bool = False
 
 
-def _open_tree() -> AbstractContextManager[tuple[WorkTree, list[str]]]:
-    from contextlib import contextmanager
-
-    @contextmanager
-    def opened() -> Iterator[tuple[WorkTree, list[str]]]:
-        notes: list[str] = []
-        tree = WorkTree(Reader().repository, notes.append, lenient=True)
-        try:
-            yield tree, notes
-        finally:
-            tree.close()
-
-    return opened()
+@contextmanager
+def _open_tree() -> Iterator[tuple[WorkTree, list[str]]]:
+    """The work tree, closed again at the end, and what it has to tell."""
+    notes: list[str] = []
+    tree = WorkTree(Reader().repository, notes.append, lenient=True)
+    try:
+        yield tree, notes
+    finally:
+        tree.close()
 
 
 def checkpoint(call: given.CheckpointArguments) -> str:
@@ -113,7 +110,7 @@ def rollback(call: given.RollbackArguments) -> str:
             return _outcome_text(restorer.apply(prepared), call.to)
 
 
-def _plan_text(plan: Any) -> str:
+def _plan_text(plan: Plan) -> str:
     from gitckpt.views.plan import plan_document, plan_lines
 
     lines = plan_lines(plan_document(plan))

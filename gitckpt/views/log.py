@@ -84,6 +84,15 @@ def fold_autos(events: Sequence[Event], apart: Collection[str] = ()) -> list[lis
     return runs
 
 
+def forks(session: Session, events: Sequence[Event]) -> set[str]:
+    """Commits that more than one event follows, or that a line ends at: no run of `auto` events may hide one."""
+    once: set[str] = set()
+    found = set(session.lines.values())
+    for event in events:
+        (found if event.parent in once else once).add(event.parent)
+    return found
+
+
 def _goes_on(before: Event, event: Event) -> bool:
     return before.kind == "auto" and before.line == event.line and before.commit == event.parent
 
@@ -113,7 +122,7 @@ class _Listing:
         self.labels = self._labels() if options.graph else {}
         self.verdicts = self._verdicts() if options.runs else {}
         self.verdicts |= {commit: text for commit, drawn in self.attempts.items() if (text := verdict_of(drawn.row))}
-        apart = self._forks() | self.verdicts.keys()
+        apart = (forks(session, events) if options.graph else set()) | self.verdicts.keys()
         self.runs = fold_autos(events, apart) if options.fold else [[event] for event in events]
         self.times = [options.clock(run[0].at) for run in self.runs]
         self.day = next((at[:10] for at in self.times if at), "")
@@ -242,13 +251,3 @@ class _Listing:
                 tips.setdefault(tip, []).append(line)
         tips |= {commit: [drawn.name] for commit, drawn in self.attempts.items()}
         return {tip: escape(f"({', '.join(_few(lines))}) ") for tip, lines in tips.items()}
-
-    def _forks(self) -> set[str]:
-        """Commits at which a line was opened: no run of `auto` events may hide one."""
-        if not self.options.graph:
-            return set()
-        once: set[str] = set()
-        forks = set(self.session.lines.values())
-        for event in self.events:
-            (forks if event.parent in once else once).add(event.parent)
-        return forks

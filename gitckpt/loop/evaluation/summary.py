@@ -14,7 +14,7 @@ from gitckpt.loop.evaluation.tasks import all_tasks
 from gitckpt.loop.evaluation.trial import ARMS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 Record = dict[str, Any]
 
@@ -83,7 +83,7 @@ def _mean(records: Sequence[Record], name: str) -> float:
     return fmean(record[name] for record in records)
 
 
-def _pairs(by_task: Any, name: str) -> list[tuple[float, float]]:
+def _pairs(by_task: Iterable[Sequence[Record]], name: str) -> list[tuple[float, float]]:
     """The means of both arms, of each task that has both."""
     both = [(_of(records, "A"), _of(records, "B")) for records in by_task]
     return [(_mean(first, name), _mean(second, name)) for first, second in both if first and second]

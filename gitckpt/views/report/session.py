@@ -6,7 +6,7 @@ from gitckpt.protocol.reader import said_at_end
 from gitckpt.trajectory.events import is_readable
 from gitckpt.views.attempts import verdict_of
 from gitckpt.views.graph import places
-from gitckpt.views.log import HERE, fold_autos
+from gitckpt.views.log import HERE, fold_autos, forks
 from gitckpt.views.paths import path_text
 from gitckpt.views.report.event import event_row
 from gitckpt.views.report.state import States, as_sections
@@ -54,7 +54,7 @@ def session_document(contents: Contents) -> dict[str, Any]:
 def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
     """A row for each event, or for a run of automatic ones: `{"events", "lane", "fork", "below", "tips"}`; the last
     one has no events where recording goes on there."""
-    runs = fold_autos(contents.events, _forks(contents) | contents.runs.keys())
+    runs = fold_autos(contents.events, forks(contents.session, contents.events) | contents.runs.keys())
     edges = [(run[-1].commit, run[0].parent) for run in runs]
     current = set(contents.on_active)
     tips = _tips(contents)
@@ -71,15 +71,6 @@ def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
         row | {"lane": place.lane, "fork": place.fork, "below": place.below}
         for row, place in zip(rows, drawn, strict=True)
     ]
-
-
-def _forks(contents: Contents) -> set[str]:
-    """Commits that more than one event follows, or that a line ends at: no run of automatic events hides one."""
-    once: set[str] = set()
-    forks = set(contents.session.lines.values())
-    for event in contents.events:
-        (forks if event.parent in once else once).add(event.parent)
-    return forks
 
 
 def _tips(contents: Contents) -> dict[str, list[str]]:
