@@ -176,7 +176,7 @@ def test_scopes_move_files_staging_area_and_branch(worked: Place) -> None:
     worked.git("add", "-A")
     worked.git("commit", "-q", "-m", "second")
     second = worked.git("rev-parse", "HEAD")
-    assert "the staging area is untouched: HEAD is not at the commit of then; --scope all puts both back" in (
+    assert "the staging area is untouched: HEAD is not at that checkpoint's commit; --scope all puts both back" in (
         worked.ok("rollback", "C1").err
     )
     assert (worked.git("rev-parse", "HEAD"), worked.read("a.txt")) == (second, "a at C1\n")

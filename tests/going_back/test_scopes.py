@@ -11,8 +11,8 @@ from sampling import others_slow
 
 from gitckpt.errors import Refused
 
-MOVED = "the staging area is untouched: HEAD is not at the commit of then; --scope all puts both back"
-MERGING = "the staging area is untouched: the operation of git in progress is not that of then"
+MOVED = "the staging area is untouched: HEAD is not at that checkpoint's commit; --scope all puts both back"
+MERGING = "the staging area is untouched: the operation of git in progress is not the one of that checkpoint"
 
 
 def head(project: Project) -> tuple[str, str]:
