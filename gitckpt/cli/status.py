@@ -38,11 +38,12 @@ def _status(reader: Reader) -> Status:
         return Status(elsewhere=sessions_elsewhere(reader))
     current = reader.journal.current()
     line = current[1] if current and current[0] == session.id and current[1] in session.lines else session.active_line
-    changes, missing = _since(reader, Status(session, line))
+    changes, metadata, missing = _since(reader, Status(session, line))
     return Status(
         session,
         line,
         changes=changes,
+        metadata=metadata,
         missing=missing,
         interrupted=_interrupted(reader),
         died=_has_died(reader, session),
@@ -58,20 +59,26 @@ def _has_died(reader: Reader, session: Session) -> bool:
     return was_started_here(reader.repository, begun.commit) and not is_running(pid)
 
 
-def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[dict[str, object]]]:
-    """What differs from the last checkpoint now, and what a snapshot taken now would not hold."""
+def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[bytes], list[dict[str, object]]]:
+    """What differs from the last checkpoint now, the paths whose metadata alone does, and what a snapshot taken now
+    would not hold."""
+    from gitckpt.repo.metadata import differing_metadata
     from gitckpt.repo.trees import changes
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.paths import path_data
 
     if so_far.last is None:
-        return [], []
+        return [], [], []
     tree = WorkTree(reader.repository, render.say, lenient=True)
     with tree.lock:
         snapshot = while_telling(tree.snapshotter.take)
     tree.close()
     found: list[Change] = [(c.status, c.path, None) for c in changes(reader.git, so_far.last.commit, snapshot.tree)]
-    return found, [{"path": path_data(path), "reason": why} for path, why in sorted(snapshot.missing.items())]
+    metadata = differing_metadata(reader.git, so_far.last, snapshot) - {path for _, path, _ in found}
+    missing: list[dict[str, object]] = [
+        {"path": path_data(path), "reason": why} for path, why in sorted(snapshot.missing.items())
+    ]
+    return found, sorted(metadata), missing
 
 
 def _interrupted(reader: Reader) -> str:

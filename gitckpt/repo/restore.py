@@ -49,7 +49,8 @@ def obstacles(
     for change in changes:
         boundary = at_or_above(change.path, snapshot.missing)
         if boundary is not None:
-            blocked.setdefault(change.path, f"inside {os.fsdecode(boundary)}: {snapshot.missing[boundary]}")
+            within = "" if boundary == change.path else f"inside {os.fsdecode(boundary)}: "
+            blocked.setdefault(change.path, within + snapshot.missing[boundary])
     return blocked, held
 
 

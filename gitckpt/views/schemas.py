@@ -233,6 +233,9 @@ class StatusDocument(Document):
     open: bool
     last: LastEventDocument | None
     changes: list[ChangedFile] = Field(description="Paths that differ from the last checkpoint.")
+    metadata: list[str | dict[str, str]] = Field(
+        description="Paths that differ in permission bits alone, and empty directories that came or went."
+    )
     missing: list[MissingPath]
     interrupted: str | None
     stopped: str | None = Field(description="How the agent ended before its task did; `gitckpt resume` goes on.")

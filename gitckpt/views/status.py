@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 
 from gitckpt.trajectory.events import CLOSING_KINDS
-from gitckpt.views.paths import change_lines, changes_json, missing_lines
+from gitckpt.trajectory.paths import path_data
+from gitckpt.views.paths import change_lines, changes_json, missing_lines, path_text
 from gitckpt.views.row import what, words
 from gitckpt.views.text import PLAIN, Style, count, escape, fit, labelled
 
@@ -32,13 +33,14 @@ class Status:
     """What `status` tells.
 
     `session` is the one that this work tree records on, None where there is none, `line` its line. `changes` are the
-    paths that differ from `last`, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each),
-    `interrupted` names the operation that was begun and not finished (`rollback to C6`), or is "". `elsewhere` says
-    which sessions there are of other work trees, and what shows them, where there is none of this one. `died` says that
-    the agent started last is gone, and left no end.
+    paths that differ from `last`, `metadata` those that differ in permission bits alone and the empty directories that
+    came or went, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each), `interrupted` names
+    the operation that was begun and not finished (`rollback to C6`), or is "". `elsewhere` says which sessions there
+    are of other work trees, and what shows them, where there is none of this one. `died` says that the agent started
+    last is gone, and left no end.
     """
 
-    __slots__ = ("changes", "died", "elsewhere", "interrupted", "line", "missing", "session")
+    __slots__ = ("changes", "died", "elsewhere", "interrupted", "line", "metadata", "missing", "session")
 
     def __init__(
         self,
@@ -46,12 +48,14 @@ class Status:
         line: str = "",
         *,
         changes: Sequence[Change] = (),
+        metadata: Sequence[bytes] = (),
         missing: Sequence[Mapping[str, Any]] = (),
         interrupted: str = "",
         elsewhere: Sequence[str] = (),
         died: bool = False,
     ) -> None:
-        self.session, self.line, self.changes, self.missing = session, line, changes, missing
+        self.session, self.line, self.missing = session, line, missing
+        self.changes, self.metadata = changes, metadata
         self.interrupted, self.elsewhere = interrupted, elsewhere
         self.died = died
 
@@ -108,9 +112,15 @@ def _session(status: Status) -> str:
 
 def _changed(status: Status, last: Event, style: Style, limit: int) -> list[str]:
     since = escape(last.id or last.kind)
-    if not status.changes:
+    if not status.changes and not status.metadata:
         return [f"nothing since {since}"]
-    return [f"{count(len(status.changes), 'path')} since {since}", *change_lines(status.changes, style, limit)]
+    rows = [f"{count(len(status.changes), 'path')} since {since}", *change_lines(status.changes, style, limit)]
+    if not status.metadata:
+        return rows
+    named = ", ".join(path_text(path) for path in status.metadata[:limit])
+    more = f" and {len(status.metadata) - limit:,} more" if len(status.metadata) > limit else ""
+    kept = rows if status.changes else [f"no content since {since}"]
+    return [*kept, f"permission bits or empty directories: {named}{more}"]
 
 
 def status_document(status: Status) -> dict[str, Any]:
@@ -125,6 +135,7 @@ def status_document(status: Status) -> dict[str, Any]:
         if last
         else None,
         "changes": changes_json(status.changes),
+        "metadata": [path_data(path) for path in status.metadata],
         "missing": [dict(entry) for entry in status.missing],
         "interrupted": status.interrupted or None,
         "stopped": status.stopped or None,

@@ -76,6 +76,16 @@ def test_status_tells_what_changed_since_and_what_is_not_covered(worked: Place) 
     assert document["missing"] == [{"path": "pipe", "reason": "a FIFO"}]
 
 
+def test_status_names_permission_bits_and_empty_directories_that_a_rollback_would_bring_back(recorded: Place) -> None:
+    (recorded.path / "a.txt").chmod(0o600)
+    (recorded.path / "hollow").mkdir()
+    assert "changed      no content since C3\n" in (told := recorded.ok("status").out)
+    assert "permission bits or empty directories: a.txt, hollow/\n" in told
+    assert recorded.json("status")["metadata"] == ["a.txt", "hollow/"]
+    recorded.ok("rollback", "C3", "--yes")
+    assert "changed      nothing since" in recorded.ok("status").out
+
+
 def test_status_in_a_subdirectory_and_without_an_argument_is_the_same(worked: Place) -> None:
     assert worked.ok(cwd=worked.path / "src") == worked.ok("status")
 

@@ -124,12 +124,15 @@ def test_commits_on_another_branch_that_undo_moves_back_are_kept_and_listed(proj
     """Its tip is neither HEAD nor where the branch that HEAD returns to was: nothing else of the record keeps it."""
     project.git("switch", "-q", "-c", "side")
     project.checkpoint("C1", session="s")
+    project.write("src/app.py", "second\n")
+    second = project.commit("second")
     project.git("switch", "-q", "main")
     project.roll_back("C1", "all")
     project.write("src/app.py", "on side\n")
     on_side = project.commit("on side")
     project.git("switch", "-q", "main")
     outcome = project.undo()
+    assert project.git("rev-parse", "side") == second
     assert [line.partition(" ")[2] for line in outcome.commits_left] == ["on side"]
     project.git("reflog", "expire", "--expire=now", "--expire-unreachable=now", "--all")
     project.git("gc", "-q", "--prune=now")

@@ -111,6 +111,7 @@ def working(history: History) -> Status:
         history.session,
         "main",
         changes=[("M", b"src/api/time.ts", None), ("A", b"raw\xff", None)],
+        metadata=[b"run.sh", b"empty/"],
         missing=[{"path": "big.bin", "reason": "larger than 100 MiB"}],
         interrupted="rollback to C1",
     )
@@ -125,6 +126,7 @@ last         C1  implement  安装 dayjs-duration，…
 changed      2 paths since C1
              M src/api/time.ts
              A raw\\xff
+             permission bits or empty directories: run.sh, empty/
 not covered  big.bin: larger than 100 MiB
 interrupted  rollback to C1
              `gitckpt rollback --continue` finishes it, `gitckpt rollback --abort` takes it back"""
@@ -191,6 +193,15 @@ def test_status_says_nothing_where_work_has_gone_on_without_the_agent(history: H
     assert status_lines(died)[2:4] == ["stopped      the agent, or what ran it, died", GOES_ON]
 
 
+def test_status_names_what_differs_without_any_content(history: History) -> None:
+    history.add("checkpoint", "C1", "done")
+    named = [b"%d" % number for number in range(30)]
+    assert status_lines(Status(history.session, "main", metadata=named), limit=3)[2:] == [
+        "changed      no content since C1",
+        "             permission bits or empty directories: 0, 1, 2 and 27 more",
+    ]
+
+
 def test_status_document(history: History) -> None:
     document = status_document(working(history))
     assert document == {
@@ -209,6 +220,7 @@ def test_status_document(history: History) -> None:
             {"status": "M", "path": "src/api/time.ts", "old_path": None},
             {"status": "A", "path": "raw\\xff", "b64": "cmF3/w==", "old_path": None},
         ],
+        "metadata": ["run.sh", "empty/"],
         "missing": [{"path": "big.bin", "reason": "larger than 100 MiB"}],
         "interrupted": "rollback to C1",
         "stopped": None,
