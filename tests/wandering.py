@@ -114,7 +114,7 @@ def _conflict(project: Project, random: Random) -> str:
     """Two branches that disagree on a file, and a merge that stops there."""
     said = _git("add", "-A")(project, random), _git("commit", "-q", "-m", "mine")(project, random)
     project.git("checkout", "-q", "-B", "theirs", "HEAD~1", ok=ANY)
-    project.write("text.txt", f"theirs {random.random()}\n")
+    edits.apply(project.root, [("write", "text.txt", f"theirs {random.random()}\n".encode(), 0o644)])
     project.git("add", "-f", "text.txt", ok=ANY)
     project.git("commit", "-q", "-m", "theirs", ok=ANY)
     project.git("merge", "-q", "main", ok=ANY)
