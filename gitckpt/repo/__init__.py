@@ -1,2 +1,1 @@
-"""The only place that runs git. Paths are bytes here, as git and the kernel have them; object ids are
-hexadecimal str."""
+"""The only place that runs git. Paths are bytes here, as in git and the kernel; object ids are hexadecimal str."""

@@ -1,5 +1,5 @@
-"""What of git's own files the one who runs us may not read. Git passes over a directory that it cannot open, as if it
-were empty: what is in there would look deleted."""
+"""Find files of git's own that the current user may not access. Git passes over a directory that it cannot open as if
+it were empty, so its contents would look deleted."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What is wanted of a directory; of a file, that it can be read.
+#: The access needed to a directory. A file only has to be readable.
 READING = os.R_OK | os.X_OK
 WRITING = READING | os.W_OK
 
-#: What git needs of a repository to take it for one, and what it writes at every commit.
+#: What git needs to recognize a directory as a repository, and what it writes at every commit.
 OF_GIT = (b"HEAD", b"config", b"objects", b"refs", b"packed-refs", b"logs")
 
 
 def closed_in(git_dir: bytes) -> bytes | None:
-    """The first of what git needs in a git directory that may not be read, or, of directories, written; None where all
-    is open. Of the object store, its directories alone."""
+    """Return the first path that git needs in a git directory and that cannot be read or, for a directory, written;
+    None if there is none. In the object store, only the directories are checked."""
     if not _is_open(git_dir, WRITING):
         return git_dir
     paths = (os.path.join(git_dir, name) for name in OF_GIT)
@@ -30,7 +30,7 @@ def closed_in(git_dir: bytes) -> bytes | None:
 
 
 def refuse_closed(git_dir: bytes, name: str) -> None:
-    """Raise GitFailed where a file at or below `name` in a git directory may not be read, or a directory not be
+    """Raise GitFailed if, at or below `name` in a git directory, a file cannot be read or a directory cannot be
     entered."""
     path = next(_closed(os.path.join(git_dir, os.fsencode(name.rstrip("/"))), READING), None)
     if path is not None:
@@ -39,8 +39,9 @@ def refuse_closed(git_dir: bytes, name: str) -> None:
 
 
 def opens(path: bytes, git_dir: bytes) -> str:
-    """The command that opens a path in a git directory to who runs us. Where one file is somebody else's, more are, as
-    a container leaves them."""
+    """Return the command that gives the current user access to a path in a git directory. If another user owns the
+    path, the command covers the whole git directory: where one file is someone else's, as a container leaves them, more
+    are."""
     import shlex
 
     if os.lstat(path).st_uid == os.geteuid():
@@ -51,7 +52,7 @@ def opens(path: bytes, git_dir: bytes) -> str:
 
 
 def _closed(path: bytes, wanted: int, depth: int = 16) -> Iterator[bytes]:
-    """What is closed at or below a path; links are not followed."""
+    """Yield the paths at or below `path` without the wanted access, not following links."""
     if not os.path.lexists(path) or os.path.islink(path):
         return
     if not _is_open(path, wanted):
@@ -74,6 +75,6 @@ def _is_open(path: bytes, wanted: int) -> bool:
 
 
 def _may(path: bytes, wanted: int) -> bool:
-    """Whether we may; of what another process has just taken away, nobody asks any more."""
+    """Return whether we have the access. A path that another process has just removed counts as accessible."""
     allowed = os.access(path, wanted, effective_ids=os.access in os.supports_effective_ids)
     return allowed or not os.path.lexists(path)

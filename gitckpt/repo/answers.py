@@ -1,5 +1,5 @@
-"""Reading what git printed. An answer of an unknown form is a failure of git (a wrapper on PATH, a torn file), and is
-told as one: nothing is recorded or restored by half-read answers."""
+"""Parse what git prints. Output in an unknown form (from a wrapper on PATH, or a truncated file) is reported as a
+failure of git: nothing is recorded or restored from a half-read answer."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     Given = ParamSpec("Given")
     Read = TypeVar("Read")
 
-    #: Modes and object ids before and after, git's status letter, the path.
+    #: The modes before and after, the object ids before and after, git's status letter, the path.
     RawChange = tuple[bytes, bytes, bytes, bytes, bytes, bytes]
 
-#: Digits of an object id, SHA-1 and SHA-256.
+#: The number of digits in an object id, for SHA-1 and SHA-256.
 LENGTHS = (40, 64)
 DIGITS = frozenset("0123456789abcdef")
 
-#: What helps where git cannot read the staging area.
+#: The hint for an index that git cannot read.
 INDEX_ANEW = (
     '(cd "$(git rev-parse --git-dir)" && mv index index.damaged) && git reset makes it anew from HEAD, '
     "and changes no file"
 )
 
-#: What helps where we have no right to what git needs.
+#: The hint for files that git needs and we may not access.
 TO_OPEN = "gitckpt doctor names what is closed to you, and the command that opens it"
 
-#: What git says where it may not write into the object store.
+#: What git prints when it may not write into the object store.
 STORE_CLOSED = "insufficient permission for adding an object"
 
-#: What helps where a ref has the name of a directory that others need.
+#: The hint for a ref whose name is needed as a directory of other refs.
 TO_MOVE_A_REF = "git branch kept REF keeps the ref that is in the way; git update-ref --no-deref -d REF takes it away"
 
-#: What git says, and what helps: of a staging area that it cannot read, what it has no right to, names that clash.
+#: What git prints → the hint: for an index that it cannot read, for missing permissions, for ref names that clash.
 REMEDIES = {
     "index file smaller than expected": INDEX_ANEW,
     "index file corrupt": INDEX_ANEW,
@@ -48,7 +48,7 @@ REMEDIES = {
 
 
 def unknown_form(command: str) -> GitFailed:
-    """The error for an answer that cannot be read."""
+    """Return the error for output that cannot be parsed."""
     return GitFailed(
         f"git {command} answered in an unknown form, and nothing was made of it",
         "see that the git on PATH is git itself: git --version",
@@ -56,12 +56,13 @@ def unknown_form(command: str) -> GitFailed:
 
 
 def unreadable(what: str, error: GitFailed) -> Damaged:
-    """The error for what is on record and git cannot read."""
+    """Return the error for recorded data that git cannot read."""
     return Damaged(f"{what} cannot be read: {error}", "gitckpt verify names what is missing")
 
 
 def reads(command: str) -> Callable[[Callable[Given, Read]], Callable[Given, Read]]:
-    """Marks a function that reads what this git command printed: it raises GitFailed for what it cannot read."""
+    """Mark a function that parses the output of this git command: it raises GitFailed for output that it cannot
+    parse."""
 
     def marked(function: Callable[Given, Read]) -> Callable[Given, Read]:
         @wraps(function)
@@ -77,12 +78,12 @@ def reads(command: str) -> Callable[[Callable[Given, Read]], Callable[Given, Rea
 
 
 def is_object_id(text: str) -> bool:
-    """Whether this is an object id, whole."""
+    """Return whether the text is a full object id."""
     return len(text) in LENGTHS and DIGITS.issuperset(text)
 
 
 def object_id(output: bytes, command: str) -> str:
-    """The object id that git printed on a line of its own. Raises GitFailed where it printed anything else."""
+    """Return the object id that git printed on a line of its own. Raise GitFailed if it printed anything else."""
     text = output.removesuffix(b"\n").decode("ascii", "replace")
     if not is_object_id(text):
         raise unknown_form(command)
@@ -90,7 +91,7 @@ def object_id(output: bytes, command: str) -> str:
 
 
 def raw_changes(fields: Sequence[bytes], command: str) -> list[RawChange]:
-    """What `git diff-tree -z` and its like print without `--name-status`, split at NUL."""
+    """Parse the output of `git diff-tree -z` and similar commands without `--name-status`, already split at NUL."""
     return reads(command)(_raw_changes)(fields)
 
 
@@ -103,5 +104,5 @@ def _raw_changes(fields: Sequence[bytes]) -> list[RawChange]:
 
 
 def remedy(complaint: str) -> str:
-    """What helps against what git complains of; "" where only its own words may tell."""
+    """Return the hint for an error message of git's; "" if there is none but git's own words."""
     return next((remedy for words, remedy in REMEDIES.items() if words in complaint), "")

@@ -1,5 +1,5 @@
-"""What came from elsewhere, looked at before it is on record: whether it reads as a session of gitckpt's and is
-whole."""
+"""Check what came from elsewhere before it goes on record: that it is a session of gitckpt's, and that it is
+complete."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
-#: Bytes of the record of an event: far more than any agent writes.
+#: Maximum bytes in the record of one event: far more than any agent writes.
 LONGEST_RECORD = 1 << 24
 
-#: Events of a session: more than any agent lives to write.
+#: Maximum events in a session: more than any agent writes.
 MOST_EVENTS = 1_000_000
 
 
 def ancestry(git: Git, commits: Iterable[str], of: Iterable[str]) -> bool:
-    """Whether all these commits are among those `of` which the others are the newest; one that is not here is not."""
+    """Return whether all these commits are reachable from the tips `of`. A commit that is missing here is not."""
     asked, tips = sorted(set(commits)), sorted(set(of))
     if not asked:
         return True
@@ -39,8 +39,8 @@ def ancestry(git: Git, commits: Iterable[str], of: Iterable[str]) -> bool:
 
 
 def arrived(repository: Repository, tips: Iterable[str], known: Iterable[str]) -> list[Event]:
-    """The events from these commits back to those `known`, or to the root of all sessions, without either. Raises
-    Damaged where anything else stands there, or a record cannot be read."""
+    """Return the events from these commits back to those `known`, or to the root of all sessions, excluding both. Raise
+    Damaged if anything else is found on the way, or a record cannot be read."""
     tips = sorted(set(tips))
     new = dict.fromkeys(_first_parents(repository.git, tips, known))
     commits = list(new | dict.fromkeys(tips))
@@ -83,7 +83,8 @@ def _refuse_long(git: Git, commits: Collection[str]) -> None:
 
 
 def _refuse_unreadable(event: Event) -> None:
-    """Raise Damaged for a record that cannot be read; one of a newer gitckpt is left to that."""
+    """Raise Damaged for a record that cannot be read. A record of a newer format is left for a newer gitckpt to
+    check."""
     if event.kind == "unreadable":
         raise Damaged(f"the record of commit {event.commit[:12]} in it cannot be read")
     if event.format <= FORMAT:
@@ -91,7 +92,7 @@ def _refuse_unreadable(event: Event) -> None:
 
 
 def is_whole(repository: Repository, session: str, tips: Iterable[str], *, partial: bool) -> bool:
-    """Whether every object that these commits of a session need is here."""
+    """Return whether every object that these commits of a session need is present."""
     rest = ["--not", f"--exclude={REFS}{session}/*", "--all"]
     missing = ["--missing=allow-promisor"] if partial else []
     data = "".join(f"{tip}\n" for tip in sorted(set(tips))).encode()

@@ -1,6 +1,6 @@
-"""Work trees for attempts: linked ones of git, in the git directory, where nothing of the user's looks for files.
+"""Linked work trees for attempts. They are inside the git directory, where none of the user's tools look for files.
 
-While a fork is at work it holds a lock beside them; what stands there with a lock that nobody holds was left by one
+A running fork holds a lock on a file beside them. A work tree whose lock file exists but is not held was left by a fork
 that died."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 from gitckpt.repo.lock import lock_file
 from gitckpt.repo.private import clear
 
-#: How the name of a mark ends, beside a work tree that stays though it was not to.
+#: Suffix of the mark file beside a work tree that stays although it was meant to be removed.
 LEFT = b".left"
 
 TYPE_CHECKING = False
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
 
 
 def place_of_attempts(repository: Repository) -> bytes:
-    """The directory that they stand in."""
+    """The directory that contains the attempts."""
     return os.path.join(repository.common_dir, b"gitckpt-attempts")
 
 
 def output_of(repository: Repository, session: str) -> bytes:
-    """The file that holds what an attempt has printed."""
+    """The file that holds what an attempt printed."""
     return os.path.join(place_of_attempts(repository), os.fsencode(f"{session}.output"))
 
 
 class Attempts:
-    """The work trees of one fork. A context manager, which holds the lock that says that they are in use."""
+    """The work trees of one fork. A context manager that holds the lock which marks them as in use."""
 
     def __init__(self, repository: Repository, fork: str) -> None:
         self._repository, self._fork = repository, os.fsencode(fork)
@@ -52,25 +52,25 @@ class Attempts:
         return os.path.join(place_of_attempts(self._repository), self._fork + b".lock")
 
     def path(self, session: str) -> bytes:
-        """Where the work tree of an attempt stands."""
+        """The path of the work tree of an attempt."""
         return os.path.join(place_of_attempts(self._repository), os.fsencode(session))
 
     def add(self, session: str, commit: str) -> None:
-        """Make a work tree with its HEAD, detached, at this commit. Raises GitFailed."""
+        """Create a work tree with a detached HEAD at this commit. Raise GitFailed."""
         self._repository.git.run("worktree", "add", "--quiet", "--detach", "--", self.path(session), commit)
 
 
 def remove_attempt(repository: Repository, path: bytes) -> None:
-    """Take a work tree away again, with all that is in it, also one that git had not finished."""
-    # `worktree prune` would take those of the user's along whose disk is not there at the moment
+    """Remove a work tree and everything in it, even if git had not finished creating it."""
+    # `worktree prune` would also remove the user's work trees whose disk is not mounted at the moment
     repository.git.run("worktree", "remove", "--force", "--force", "--", path, ok=(0, 128))
     clear(path)
     clear(_linked(repository, os.path.basename(path)))
 
 
 def left_attempts(repository: Repository) -> list[bytes]:
-    """The work trees of forks that have died, also those that git was killed in making, and those that could not be put
-    on record; those that were meant to stay have neither lock nor mark, and are not among them."""
+    """Return the work trees left by forks that died, including those that git was killed while creating, and those that
+    could not be put on record. A work tree that was meant to stay has neither lock nor mark, and is not included."""
     place, names = place_of_attempts(repository), _names(repository)
     dead = _dead(place, names)
     known = {*names, *(name for fork in dead for name in _linked_of(repository, fork))}
@@ -80,7 +80,8 @@ def left_attempts(repository: Repository) -> list[bytes]:
 
 
 def mark_left(repository: Repository, path: bytes) -> None:
-    """Let a work tree be found that stays though it was not to. Where that cannot be, it stays all the same."""
+    """Mark a work tree that stays although it was meant to be removed, so that it can be found. If the mark cannot be
+    written, the work tree stays all the same."""
     try:
         with open(path + LEFT, "wb"):
             pass
@@ -89,8 +90,8 @@ def mark_left(repository: Repository, path: bytes) -> None:
 
 
 def sweep(repository: Repository, sessions: Collection[str]) -> None:
-    """Remove the locks and marks of work trees that are gone, and the output of attempts that are none of these
-    sessions any more."""
+    """Remove the locks and marks of work trees that are gone, and the output of attempts that are not among these
+    sessions."""
     place, names = place_of_attempts(repository), _names(repository)
     left = {os.path.basename(path) for path in left_attempts(repository)}
     needed = {name.rpartition(b"-")[0] for name in left}
@@ -112,12 +113,12 @@ def _names(repository: Repository) -> list[bytes]:
 
 
 def _dead(place: bytes, names: Iterable[bytes]) -> set[bytes]:
-    """The forks that have a lock and hold it no longer."""
+    """The forks whose lock file exists but is not held."""
     return {name.removesuffix(b".lock") for name in names if name.endswith(b".lock") and _is_free(place, name)}
 
 
 def _linked(repository: Repository, name: bytes) -> bytes:
-    """What git keeps of such a work tree."""
+    """The directory in which git keeps its data about such a work tree."""
     return os.path.join(repository.common_dir, b"worktrees", name)
 
 
@@ -134,7 +135,7 @@ def _is_there(repository: Repository, place: bytes, name: bytes) -> bool:
 
 
 def _is_free(place: bytes, name: bytes) -> bool:
-    """Whether nobody holds this lock."""
+    """Return whether the lock file exists and no process holds the lock."""
     try:
         descriptor = os.open(os.path.join(place, name), os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:

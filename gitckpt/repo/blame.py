@@ -1,4 +1,5 @@
-"""Which event wrote each line of a file: git's own blame along a line of events, with the file as it is now on top."""
+"""Find which event wrote each line of a file: git's own blame along a line of events, optionally with the file on disk
+on top."""
 
 from __future__ import annotations
 
@@ -14,22 +15,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-    #: The commit of the event that wrote the line, None where none has yet; its number, from 1; its bytes.
+    #: The commit of the event that wrote the line, or None if none has yet; the line number, from 1; the line's bytes.
     Line = tuple[str | None, int, bytes]
 
-#: What begins each entry of `blame --porcelain`: the commit, the line there, the line here.
+#: The start of each entry of `blame --porcelain`: the commit, the line number there, the line number here.
 HEADER = re.compile(rb"([0-9a-f]{40}|[0-9a-f]{64}) \d+ (\d+)(?: \d+)?\Z")
 
 
 def blame(repository: Repository, tip: str, path: bytes, span: str = "") -> list[Line]:
-    """The lines of a file in the snapshot of the event `tip`; with `span` (`10,20`) those alone.
+    """Return the lines of a file in the snapshot of the event `tip`, or only those in `span` (`10,20`).
 
-    Raises GitFailed where it has no such file."""
+    Raise GitFailed if the snapshot has no such file."""
     return _lines(repository.git.run(*_command(span), tip, "--", path))
 
 
 def blame_now(repository: Repository, tip: str, path: bytes, span: str = "") -> list[Line]:
-    """The same for the file as it is in the work tree now."""
+    """Like `blame`, for the file as it is in the work tree now."""
     directory = make_room("blame")
     try:
         return _lines(_above(repository, tip, directory).run(*_command(span), "--", path))
@@ -38,7 +39,8 @@ def blame_now(repository: Repository, tip: str, path: bytes, span: str = "") -> 
 
 
 def _above(repository: Repository, tip: str, directory: bytes) -> Git:
-    """git in a repository whose HEAD is the event, so that it takes the files on disk for what comes after."""
+    """Return git for a repository whose HEAD is the event, so that git treats the files on disk as uncommitted changes
+    to it."""
     for name in (b"refs", b"objects", b"info"):
         os.mkdir(os.path.join(directory, name))
     version = 1 if repository.object_format == "sha256" else 0

@@ -1,4 +1,4 @@
-"""Where a work tree ends: at directories that are repositories of their own."""
+"""Where a work tree ends: at nested directories that are repositories of their own."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import os
 
 
 def is_repository(directory: bytes) -> bool:
-    """Whether git takes this directory for a repository of its own: a `.git` that is one, or a file that leads
-    to one."""
+    """Return whether git treats this directory as a repository of its own: its `.git` is a git directory, or a file
+    that points to one."""
     dot_git = os.path.join(directory, b".git")
     try:
         if os.path.isdir(dot_git):
             return _is_git_dir(dot_git)
         if os.path.exists(dot_git) and not os.path.isfile(dot_git):
-            return False  # to open a FIFO is to wait for ever
+            return False  # opening a FIFO would block forever
         with open(dot_git, "rb") as file:
             content = file.read(8192)
     except OSError:

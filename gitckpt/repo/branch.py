@@ -1,4 +1,4 @@
-"""Moving HEAD and a branch, as `--scope all` asks. Compare-and-swap throughout, and the user's reflog tells it."""
+"""Move HEAD and a branch, for `--scope all`. Every move is a compare-and-swap and goes into the user's reflog."""
 
 from __future__ import annotations
 
@@ -19,28 +19,28 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.plan import Move
 
-#: The note, in the private directory, of refs of the user's that are being moved.
+#: Name of the note, in the private directory, that some of the user's refs are being moved.
 MOVING = b"moving"
 
-#: Seconds after the note in which the locks of that move are taken.
+#: Seconds after the note is written within which the locks of that move are taken.
 SPAN = 5.0
 
 
 def tip_of(repository: Repository, branch: str | None) -> str | None:
-    """The commit that a branch is at; None where there is no such branch."""
+    """Return the commit at the tip of a branch, or None if there is no such branch."""
     return None if branch is None else object_named(repository.git, f"refs/heads/{branch}^{{commit}}")
 
 
 def moves_to(repository: Repository, wanted: Mapping[str, str | None]) -> tuple[Move, ...]:
-    """What is to be moved so that each of these branches is at its commit: those that are there already are not."""
-    from gitckpt.trajectory.plan import Move  # dear, and hooks import this module
+    """Return the moves that put each of these branches at its commit, omitting branches that are already there."""
+    from gitckpt.trajectory.plan import Move  # slow to import, and hooks import this module
 
     moves = (Move(name, tip_of(repository, name), commit) for name, commit in wanted.items())
     return tuple(move for move in moves if move.before != move.after)
 
 
 def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:
-    """Raise Refused or Damaged where HEAD cannot be put where the record `then` has it."""
+    """Raise Refused or Damaged if HEAD cannot be moved to where the record `then` has it."""
     commit, branch = then.get("head"), then.get("branch")
     if branch is not None and branch != now.branch:
         output = repository.git.text("worktree", "list", "--porcelain")
@@ -51,13 +51,13 @@ def check_move(repository: Repository, now: Head, then: dict[str, Any]) -> None:
 
 
 def move_head(repository: Repository, now: Head, tip: str | None, then: dict[str, Any], why: str) -> None:
-    """Put HEAD, and the branch it was on, where the record `then` has them.
+    """Move HEAD, and the branch that it was on, to where the record `then` has them.
 
-    `tip` is where that branch was when the plan was made. Raises GitFailed, with that ref unmoved, where one has moved
-    since.
+    `tip` is where that branch was when the plan was made. Raise GitFailed if a ref has moved since, leaving that ref
+    unmoved.
     """
     commit, branch = then.get("head"), then.get("branch")
-    # our pinned settings keep reflogs off for our own refs; this one is the user's
+    # our pinned settings disable reflogs for our own refs; this one belongs to the user
     git = repository.git.view("core.logAllRefUpdates=true")
     message = f"gitckpt: rollback to {why}"
     if branch is None:
@@ -76,15 +76,16 @@ def _move(repository: Repository, git: Git, *command: str, branch: str = "") -> 
 
 
 def while_noted(repository: Repository, move: Callable[[], object], branch: str = "", note: bytes = b"") -> None:
-    """Move what git locks among the user's refs: HEAD, packed refs, or this branch, `refs/heads/…`.
+    """Call `move`, which makes git lock some of the user's refs: HEAD, packed refs, or the branch `refs/heads/…`.
 
-    A note says so meanwhile: should gitckpt and git be killed here, the next gitckpt that takes the lock on the work
-    tree, which is held here, frees what git has locked. Who does not hold it gives a `note` of its own."""
+    A note says so in the meantime. If gitckpt and git are killed during the move, the next gitckpt to take the work
+    tree lock, which the caller holds, removes the locks that git left. A caller that does not hold that lock gives a
+    `note` of its own."""
     note = note or os.path.join(repository.private_dir, MOVING)
     try:
         write_file(note, os.fsencode(branch))
     except OSError:
-        pass  # without room for it git's own message must do
+        pass  # if the disk is full, git's own message has to do
     try:
         move()
     finally:
@@ -92,8 +93,8 @@ def while_noted(repository: Repository, move: Callable[[], object], branch: str 
 
 
 def free_moved(repository: Repository, note: bytes = b"", below: bytes = b"") -> None:
-    """Take away the locks that git left when it was killed together with the gitckpt that had started it; with `below`
-    those on refs in this directory too. One that is not of that moment is somebody else's."""
+    """Remove the locks that git left when it was killed together with the gitckpt that started it; with `below`, also
+    those on refs in this directory. A lock from another time than the note belongs to another process, and stays."""
     note = note or os.path.join(repository.private_dir, MOVING)
     if not is_plain_file(note):
         return
@@ -103,7 +104,7 @@ def free_moved(repository: Repository, note: bytes = b"", below: bytes = b"") ->
     if reference.startswith(b"refs/heads/") and b".." not in reference:
         places.append(os.path.join(repository.common_dir, reference))
     found = [os.path.join(directory, name) for directory, _, names in os.walk(below) for name in names]
-    # git writes no packed refs where it finds such a file, whoever left it
+    # git does not write packed refs while this file exists, whoever left it
     locks = [os.path.join(repository.common_dir, b"packed-refs.new"), *(place + b".lock" for place in places)]
     for lock in [*locks, *(path for path in found if path.endswith(b".lock"))]:
         if is_plain_file(lock) and 0 <= os.lstat(lock).st_mtime - since < SPAN:
@@ -112,7 +113,8 @@ def free_moved(repository: Repository, note: bytes = b"", below: bytes = b"") ->
 
 
 def set_branch(repository: Repository, branch: str, commit: str | None, before: str | None, message: str) -> None:
-    """Put a branch at a commit, or delete it where that is None, if it is where `before` says."""
+    """Move a branch from `before` to a commit, or delete it if the commit is None. Raise GitFailed if it is not at
+    `before`."""
     if commit == before:
         return
     git = repository.git.view("core.logAllRefUpdates=true")
@@ -125,8 +127,8 @@ def set_branch(repository: Repository, branch: str, commit: str | None, before: 
 
 
 def left_behind(repository: Repository, now: Head, then: str | None, moves: Sequence[Move]) -> tuple[str, ...]:
-    """The commits, fifty at most, that no branch will hold once these are moved and HEAD is at the commit `then`: of
-    the branches that move, and of a HEAD that is on none. To be asked before they move."""
+    """Return the commits, at most fifty, that no branch will contain after these moves and once HEAD is at the commit
+    `then`. They come from the branches that move and from a detached HEAD. Call this before anything moves."""
     tips = [move.before for move in moves if move.before]
     if now.branch is None and now.commit and now.commit != then:
         tips.append(now.commit)

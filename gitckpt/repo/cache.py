@@ -1,7 +1,8 @@
-"""What one snapshot learnt that the next need not learn again. All of it is tied to the private index by its stat data.
+"""What one snapshot learned and the next one need not learn again. All of it is tied to the stat data of the private
+index.
 
-In memory while a process records, in `scan.json` between processes. A cache that does not fit the index is dropped; one
-that is damaged too."""
+It is kept in memory while a process records, and in `scan.json` between processes. A cache that is damaged or does not
+match the index is dropped."""
 
 from __future__ import annotations
 
@@ -29,40 +30,40 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.trees import Change
 
-#: Under which files have the permission bits that git's own records stand for, 644 and 755.
+#: The umask under which files have exactly the permission bits that git's modes 644 and 755 stand for.
 GIT_UMASK = 0o022
 
-#: What people's umasks are.
+#: The umasks in common use.
 UMASKS = (0o000, 0o002, 0o007, 0o022, 0o027, 0o077)
 
-#: Nanoseconds within which two changes may have the same time for git, with some room; and by which the clock of files
-#: may be behind.
+#: Nanoseconds within which two changes may have the same time for git, with a margin; and nanoseconds by which the
+#: clock of the file system may lag.
 SAME_SECOND = 2_000_000_000
 SAME_TICK = 20_000_000
 
-#: Raised when the form of the file changes.
+#: Increase this when the format of the file changes.
 VERSION = 8
 
 
 class ScanCache:
-    """What the last look at a work tree has shown: `directories`; `modes`, permission bits by path where they are not
-    those of `umask`; `tree` of the last snapshot, if it is on record and nothing has changed since, else ""; the files
-    that it has `left_out`; the user's `staging` area; where HEAD was.
+    """What the last scan of a work tree found: `directories`; `modes`, the permission bits by path where `umask` does
+    not account for them; `tree` of the last snapshot if it is on record and nothing has changed since, else ""; the
+    files that it has `left_out`; the user's `staging` area; where HEAD was.
 
-    `tree_left` is the `tree` that another process has left: nobody knows whether it is on record still. No recorded
-    file has more bytes than `limit`, apart from those that are as the user's index has them.
+    `tree_left` is the `tree` left by another process; it may no longer be on record. No recorded file is larger than
+    `limit` bytes, except files that are as in the user's index.
 
-    `recent` are recorded files that had changed a moment before: path → change time in ns.
-    `tracked` are the directories with recorded files, or None until somebody needs them. `unreconciled` says that the
-    index may hold paths that a rule ignores by now, or lack some that the user tracks all the same. `unlisted` are the
-    latter as far as they are known: they were not on disk, or could not be held, and may come back any time."""
+    `recent` maps recorded files that had changed a moment before to their change time in ns. `tracked` is the set of
+    directories with recorded files, or None until it is needed. `unreconciled` says that the index may hold paths that
+    a rule now ignores, or lack ignored paths that the user tracks. `unlisted` are those of the latter that are known:
+    they were not on disk or could not be held, and may come back at any time."""
 
     def __init__(self, repository: Repository, raw: Git, heads: Heads) -> None:
         self._repository, self._raw, self._heads = repository, raw, heads
         self.drop()
 
     def drop(self) -> None:
-        """Know nothing."""
+        """Forget everything."""
         self.index_key: tuple[int, ...] | None = None
         self.directories = Directories(self._repository.work_tree, self._raw, own_places(self._repository))
         self.modes: dict[bytes, int] = {}
@@ -82,28 +83,28 @@ class ScanCache:
         self.staging: Staging | None = None
 
     def is_current(self) -> bool:
-        """Whether the private index is the one that this was learnt from."""
+        """Return whether the private index is still the one that this was learned from."""
         return self.index_key is not None and self.index_key == stat_key(index_path(self._repository)) != ()
 
     def remember_index(self) -> None:
-        """Tie what is known to the private index as it is now."""
+        """Tie the cache to the private index as it is now."""
         self.index_key = stat_key(index_path(self._repository))
 
     def trust(self, recorded: str) -> None:
-        """The tree that another process has left is on record, if it is this one."""
+        """Use the tree that another process left, if it is `recorded`, a tree that is on record."""
         if self.tree_left and self.tree_left == recorded:
             self.tree = recorded
 
     def closed_directories(self) -> list[bytes]:
-        """Directories that nothing may be recorded from: other repositories, and those without access."""
+        """Return the directories from which nothing may be recorded: other repositories, and those without access."""
         return [path for path, d in self.directories.known.items() if d.boundary or d.unreadable]
 
     def is_directory(self, path: bytes) -> bool:
-        """Whether the path is a directory that has been looked at."""
+        """Return whether the path is a directory that was scanned."""
         return path in self.directories.known
 
     def note_modes(self, changes: Changes) -> None:
-        """Bring `modes` and `tracked` up to date after a snapshot."""
+        """Update `modes` and `tracked` after a snapshot."""
         for path in changes.removed | changes.held:
             self.modes.pop(path, None)
             self.recent.pop(path, None)
@@ -113,21 +114,22 @@ class ScanCache:
             self.tracked |= index.parents(changes.added)
 
     def leave(self, paths: Collection[bytes]) -> None:
-        """There are no recorded files in these directories any more, and below: they are ignored if a rule says so."""
+        """Note that these directories and all below them no longer hold recorded files: they are ignored if a rule says
+        so."""
         if self.tracked is not None:
             self.tracked.difference_update(paths)
         self.directories.leave(paths)
 
     def note_unlisted(self, changes: Changes) -> None:
-        """Bring `unlisted` up to date after a snapshot."""
+        """Update `unlisted` after a snapshot."""
         if self.staging is not None and changes.removed:
             self.unlisted.update(path for path in self.staging.forced if path in changes.removed)
         self.unlisted.difference_update(changes.added)
 
     def follow(self, changes: Collection[Change]) -> None:
-        """Take up what a checkout has changed in work tree and private index."""
+        """Note what a checkout has changed in the work tree and the private index."""
         self.tree = self.tree_left = ""
-        # a path that has come may be one that a rule ignores
+        # an added path may be one that a rule ignores
         self.unreconciled = self.unreconciled or any(change.status == "A" for change in changes)
         for change in changes:
             try:
@@ -145,12 +147,12 @@ class ScanCache:
         self.remember_index()
 
     def read_all_modes(self, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
-        """Look at each of the recorded paths, and note what permission bits it has; those that are there."""
+        """Read the status of each recorded path and note its permission bits; return the status of those that exist."""
         found = statuses(self._repository.work_tree, paths)
         counts = Counter([status.st_mode for status in found.values()])
         self.umask = _prevailing_umask(counts)
         self.modes, self.recent = {}, {}
-        # almost all of them are plain, and old
+        # almost all have plain modes, and are old
         plain = {stat.S_IFREG | 0o666 & ~self.umask, stat.S_IFREG | 0o777 & ~self.umask, stat.S_IFLNK | 0o777}
         youngest = time.time_ns() - SAME_SECOND
         for path, status in found.items():
@@ -160,26 +162,27 @@ class ScanCache:
         return found
 
     def _note_recent(self, path: bytes, status: os.stat_result) -> None:
-        """Git compares times in whole seconds: what changes within the same one, and is of the same size and
-        modification time, it does not see."""
+        """Note a file that has just changed. Git compares times in whole seconds, so it misses a second change within
+        the same second that leaves size and modification time as they were."""
         if time.time_ns() - status.st_ctime_ns < SAME_SECOND:
             self.recent[path] = status.st_ctime_ns
-        # git looks again at what is as young as its index; a time that was put back hides that
+        # git re-reads a file that is as new as its index; a modification time that was set back defeats this
         if int(status.st_mtime) != int(status.st_ctime) >= self._second:
             self._hiding.add(path)
         self._note(path, status.st_mode)
 
     def begin(self) -> None:
-        """A snapshot begins: what it reads may change within this second, and later."""
+        """Note that a snapshot begins: files that it reads may change within this second, and later."""
         self._second = (time.time_ns() - SAME_TICK) // 1_000_000_000
 
     def take_hiding(self) -> set[bytes]:
-        """The recorded files that may still change without git seeing it, whoever looks next; given once."""
+        """Return the recorded files that may still change without git noticing, in whatever process; each is returned
+        once."""
         hiding, self._hiding = self._hiding, set()
         return hiding
 
     def edited_unseen(self) -> list[bytes]:
-        """Recent files that have changed since they were noted, though git may not see it."""
+        """Return the recent files that have changed since they were noted, which git may not notice."""
         now, found, still = time.time_ns(), [], {}
         for path, noted in self.recent.items():
             try:
@@ -202,7 +205,7 @@ class ScanCache:
             self.modes.pop(path, None)
 
     def save(self) -> None:
-        """Keep it for the next process. A file that cannot be written costs time, nothing else."""
+        """Keep the cache for the next process. If the file cannot be written, only time is lost."""
         if self.index_key is None or not self.modes_known:
             return
         document = {
@@ -236,10 +239,10 @@ class ScanCache:
         return os.path.join(self._repository.private_dir, b"scan.json")
 
     def load(self) -> bool:
-        """Take up what another process kept, and nothing of one's own; whether it was there and fits the index."""
+        """Replace everything known with what another process kept. Return whether that exists and matches the index."""
         self.drop()
         document = kept(self._path)
-        # what one user may read says nothing of what another may
+        # what one user may read says nothing about another
         if document is None or (document.get("version"), document.get("user")) != (VERSION, os.geteuid()):
             return False
         if tuple(document["index"]) != stat_key(index_path(self._repository)):
@@ -270,13 +273,13 @@ class ScanCache:
 
 
 def _prevailing_umask(counts: Mapping[int, int]) -> int:
-    """The umask under which most plain files have the bits they have, of which it is given how many have which; git's
-    own where none fits better."""
+    """Return the umask that accounts for the permission bits of most plain files, given the number of files per mode;
+    git's own umask if none fits better."""
     return max((GIT_UMASK, *UMASKS), key=lambda umask: counts.get(stat.S_IFREG | 0o666 & ~umask, 0))
 
 
 def own_places(repository: Repository) -> list[bytes]:
-    """Git directories that stand inside the work tree under another name than `.git`."""
+    """Return git directories that are inside the work tree under another name than `.git`."""
     prefix = os.path.realpath(repository.work_tree) + b"/"
     places = {repository.git_dir, repository.common_dir}
     return [place.removeprefix(prefix) for place in places if place.startswith(prefix)]

@@ -1,4 +1,5 @@
-"""What differs between the private index and the work tree: what is added, what goes, what cannot be held and why."""
+"""The differences between the private index and the work tree: what to add, what to remove, what cannot be held and
+why."""
 
 from __future__ import annotations
 
@@ -21,19 +22,20 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.staging import Staging
 
-#: What `git diff-files --name-status` says of a path.
+#: The status letters that `git diff-files --name-status` prints.
 STATUSES = (b"A", b"C", b"D", b"M", b"R", b"T", b"U", b"X")
 
-#: How often a path is read again that changes while it is read, before the snapshot calls it unstable.
+#: How often a path that changes while it is read is read again, before the snapshot calls it unstable.
 TRIES = 4
 
-#: Bytes over which a new file is probed: what does not shrink is stored without compression, at a quarter of the cost.
+#: Bytes above which a new file is probed, and bytes probed: a file that does not shrink is stored uncompressed, at a
+#: quarter of the cost.
 LARGE = 8 * 1024 * 1024
 PROBE = 64 * 1024
 
 
 class Changes:
-    """What differs between the private index and the work tree, sorted by what is to be done about it."""
+    """The differences between the private index and the work tree, sorted by what is to be done about each."""
 
     def __init__(self, repository: Repository, raw: Git, cache: ScanCache, limit: int) -> None:
         self._repository, self._raw, self._cache, self._limit = repository, raw, cache, limit
@@ -47,7 +49,8 @@ class Changes:
         self._inside_closed = tuple(directory + b"/" for directory in self._closed)
 
     def look(self, dirty: list[bytes], untracked: list[bytes]) -> None:
-        """Take up what git says: status and path of what differs from the index, in turn, and paths not in it."""
+        """Take in git's output: `dirty` is status and path, in turn, of what differs from the index; `untracked` are
+        paths not in it."""
         for status, path in _pairs(dirty):
             if status == b"D":
                 self.removed.add(path)
@@ -67,7 +70,7 @@ class Changes:
 
     @property
     def left_out(self) -> set[bytes]:
-        """The files that are not held, as far as this was asked to hold them."""
+        """The files that were considered and are not held."""
         return {path for path in self.missing if not self._cache.is_directory(path)}
 
     def consider(self, paths: Iterable[bytes]) -> None:
@@ -76,14 +79,15 @@ class Changes:
             self._consider(path)
 
     def read_again(self, paths: Collection[bytes]) -> None:
-        """Read these recorded paths again where git says no more of them than that they are as they were."""
+        """Read these recorded paths again where git reports no change, because git cannot be trusted to see one."""
         self._distrusted = set(paths) - self.removed - set(self.added)
         self.consider(self._distrusted)
 
     def _consider(self, path: bytes) -> None:
-        """Add the path, or say why not; what is not added must not stay in the index with the bytes of another day."""
+        """Add the path, or note why it cannot be held. A path that is not added must not stay in the index with
+        outdated content."""
         if path.startswith(self._inside_closed):
-            return  # git lists what is in a repository of its own where files of ours are tracked
+            return  # git lists the contents of a nested repository if files there are tracked by ours
         reason = ""
         try:
             status = os.lstat(self._repository.at(path))
@@ -116,15 +120,15 @@ class Changes:
         return ""
 
     def _close_directories(self) -> None:
-        """Nothing inside a repository of its own or a directory without access is content, though it was
-        recorded once."""
+        """Remove everything inside a nested repository or a directory without access, even if it was recorded
+        before."""
         for directory in self._closed:
             if directory in (self._cache.tracked or ()):
                 self.removed.update(split(self._raw.run("ls-files", "-z", "--", directory)))
 
     def reconcile(self, staging: Staging | None, ignored: set[bytes], *, sparse: bool) -> None:
-        """After a change of rules or of the user's index: the recorded paths that are `ignored` are content if and only
-        if he tracks them; what a `sparse` checkout leaves out stays as it is."""
+        """After a change of rules or of the user's index, hold a recorded path in `ignored` only if the user tracks it.
+        What a `sparse` checkout leaves out stays as it is."""
         if staging is None:
             return
         forced = set(staging.forced)
@@ -142,16 +146,15 @@ class Changes:
             self.added.pop(path, None)
 
     def hold_outside(self, staging: Staging) -> None:
-        """What a sparse checkout leaves out, was on disk all the same and has gone again is as if it had never come; so
-        is what stood in its way."""
+        """Hold paths that a sparse checkout leaves out and that are gone from disk again as the user's index has them,
+        as if they had never been there; likewise paths that something on disk blocked, once it is gone."""
         changed = self._cache.directories.changed
         gone = self._with_room(staging.skipped if changed else self.removed.intersection(staging.skipped))
         if gone:
             self._hold_as_staged(staging.tree, gone)
 
     def _with_room(self, paths: Collection[bytes]) -> set[bytes]:
-        """The paths but for those where a file, a link or a repository has taken the name of a directory that they
-        need."""
+        """Return the paths except those that need a directory whose name a file, a link or a repository has taken."""
         paths = [path for path in paths if not path.startswith(self._inside_closed)]
         taken = {path for path in parents(paths) if self._is_no_directory(path)}
         return {path for path in paths if not taken or taken.isdisjoint(parents([path]))}
@@ -163,8 +166,8 @@ class Changes:
             return False
 
     def _hold_as_staged(self, tree: str, outside: set[bytes]) -> None:
-        """What a sparse checkout leaves out is neither deleted nor what it was when it was on disk: it is what the
-        user's index, whose tree this is, says."""
+        """Hold paths outside a sparse checkout as they are in `tree`, the tree of the user's index: such a path is
+        neither deleted nor what it was when it was on disk."""
         rows = {path: row for path, row in self._other_than_staged(tree) if path in outside and not self._on_disk(path)}
         held = {path for path in self.removed & outside if not self._on_disk(path)} | rows.keys()
         if not held:
@@ -178,42 +181,41 @@ class Changes:
         self._raw.run("update-index", "-z", "--skip-worktree", "--stdin", data=paths)
 
     def _other_than_staged(self, tree: str) -> Iterator[tuple[bytes, bytes]]:
-        """Each path that the private index has otherwise than this tree, and the row that makes it the tree's."""
+        """Yield each path whose entry in the private index differs from this tree, and the row that makes it match."""
         fields = split(self._raw.run("diff-index", "--cached", "-r", "-z", "--no-renames", "--full-index", tree))
         for mode, _, oid, _, _, path in raw_changes(fields, "diff-index"):
             if mode not in (b"000000", b"160000"):
                 yield path, b"%s %s 0\t%s\0" % (mode, oid, path)
 
     def _flagged(self) -> set[bytes]:
-        """Entries of the private index that stand for nothing on disk."""
+        """The entries of the private index that stand for nothing on disk."""
         return {entry[2:] for entry in split(self._raw.run("ls-files", "-z", "-v")) if entry[:1] in b"Ss"}
 
     def _on_disk(self, path: bytes) -> bool:
         return os.path.lexists(self._repository.at(path))
 
     def take_back_unlisted(self) -> None:
-        """Ignored paths that the user tracks and the index has not are content when they are on disk: no listing
-        names them."""
+        """Hold ignored paths that the user tracks and the index lacks, if they are on disk. No listing names them."""
         self.consider(path for path in self._cache.unlisted if self._is_here(path))
 
     def _is_here(self, path: bytes) -> bool:
-        """Whether something of this work tree stands at the path, and not behind a link or in a closed directory."""
+        """Return whether the path exists in this work tree, and not behind a link or in a closed directory."""
         if path.startswith(self._inside_closed):
             return False
         return os.path.lexists(self._repository.at(path)) and not leads_through_link(self._repository, path)
 
     def take_back_skipped(self) -> None:
-        """Paths outside a sparse checkout that are on disk all the same are content like any other."""
+        """Treat paths outside a sparse checkout that are on disk anyway as ordinary content."""
         back = [path for path in self._flagged() if self._is_here(path)]
         if back:
             self._raw.run("update-index", "-z", "--no-skip-worktree", "--stdin", data=b"\0".join(back) + b"\0")
             self.consider(back)
 
     def apply(self) -> None:
-        """Bring the private index up to date. Raises GitFailed where a path can be neither added nor named."""
+        """Bring the private index up to date. Raise GitFailed if a path can be neither added nor named as missing."""
         self.removed -= set(self.added)
         waiting = dict(self.added)
-        # an entry that is not there cannot be taken for up to date
+        # git cannot take a removed entry for up to date
         out = self.removed | self._distrusted
         if out:
             self._remove(out)
@@ -228,13 +230,13 @@ class Changes:
         remove_entries(self._raw, sorted(paths), self._repository.null_oid)
 
     def _add(self, paths: dict[bytes, os.stat_result], *, last: bool) -> dict[bytes, os.stat_result]:
-        """Read these files into the index; those that changed meanwhile are given back, to be read again."""
+        """Read these files into the index. Return those that changed in the meantime, to be read again."""
         stored = [path for path, status in paths.items() if self._is_incompressible(path, status)]
         try:
             self._feed([path for path in paths if path not in stored])
             self._feed(stored, "core.looseCompression=0")
         except GitFailed:
-            # nothing of this call is in the index: all of it waits for the next
+            # this call added nothing to the index, so all of these paths wait for the next one
             self._unstable(paths)
             waiting = {path: status for path, status in self.added.items() if path in paths}
             if not last:
@@ -248,11 +250,11 @@ class Changes:
             command = ("update-index", "-z", "--add", "--remove", "--replace", "--stdin")
             call = self._raw.view(*config).start(*command, data=b"\0".join(paths) + b"\0")
             call.wait()
-            if b"Ignoring path " in call.stderr:  # which git takes for no failure
+            if b"Ignoring path " in call.stderr:  # git exits with 0 here
                 raise GitFailed(f"git {call.words} left something out: {call.complaint}")
 
     def _add_one_by_one(self, paths: list[bytes]) -> None:
-        """Find the path that stops the others, and name it. Raises GitFailed where no file is at fault."""
+        """Find the path that git refuses, and note why. Raise GitFailed if no single file is at fault."""
         for path in paths:
             try:
                 self._feed([path])
@@ -306,7 +308,7 @@ class Changes:
 
 @reads("diff-files")
 def _pairs(fields: list[bytes]) -> list[tuple[bytes, bytes]]:
-    """Status letter and path of each file that differs."""
+    """Return status letter and path of each file that differs."""
     pairs = list(zip(fields[::2], fields[1::2], strict=True))
     if any(status not in STATUSES for status, _ in pairs):
         raise ValueError(fields)
@@ -314,7 +316,7 @@ def _pairs(fields: list[bytes]) -> list[tuple[bytes, bytes]]:
 
 
 def _first_complaint(error: GitFailed) -> str:
-    """What git says first is why; what it says last is what became of it."""
+    """Return the first line of git's message, which gives the cause; the last line only tells the consequence."""
     return str(error).partition(": ")[2].partition("\n")[0].removeprefix("error: ")
 
 

@@ -1,4 +1,5 @@
-"""What a record says is anybody's text until it is checked: ids of objects, modes, paths that may reach git or disk."""
+"""Check the values in a record, which anyone may have written: object ids, modes, and paths that may reach git or the
+disk."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ _OID = r"(?:[0-9a-f]{40}|[0-9a-f]{64})\Z"
 _MODE = r"[0-7]{1,4}\Z"
 _ENTRY_MODES = ("100644", "100755", "120000", "160000")
 
-#: A part that leads up, says nothing, or is git's own, in any case of letters.
+#: A path component that is empty, `.`, `..`, or `.git` in any case.
 _UNSAFE = rb"(?i)(?:\A|/)(?:\.{0,2}|\.git)(?:/|\Z)"
 
 
@@ -27,28 +28,28 @@ def _refuse(what: str, value: object) -> Damaged:
 
 
 def oid(value: object) -> str:
-    """An object id in hexadecimal. Raises Damaged for anything else: it could be read as an option."""
+    """Return an object id in hexadecimal. Raise Damaged for anything else, which git might read as an option."""
     if not isinstance(value, str) or not re.match(_OID, value):
         raise _refuse("an object id", value)
     return value
 
 
 def entry_mode(value: object) -> str:
-    """The mode of an index entry. Raises Damaged."""
+    """Return the mode of an index entry. Raise Damaged."""
     if value not in _ENTRY_MODES:
         raise _refuse("the mode of a file", value)
     return str(value)
 
 
 def stage(value: object) -> int:
-    """The stage of an unmerged entry. Raises Damaged."""
+    """Return the stage of an unmerged entry. Raise Damaged."""
     if value not in (1, 2, 3) or isinstance(value, bool):
         raise _refuse("a stage", value)
     return int(str(value))
 
 
 def permission_bits(value: object) -> int:
-    """Permission bits, written in octal. Raises Damaged."""
+    """Return permission bits, written in octal. Raise Damaged."""
     text = str(value)
     if not re.match(_MODE, text):
         raise _refuse("permission bits", value)
@@ -63,18 +64,19 @@ def _bytes(value: Any) -> bytes:
 
 
 def path(value: Any) -> bytes:
-    """A path inside the work tree that is none of git's own; one of a directory may end in `/`. Raises Damaged."""
+    """Return a path inside the work tree that is not git's own; a directory may end in `/`. Raise Damaged."""
     return safe(_bytes(value), directory=True)
 
 
 def uncovered(value: Any) -> bytes | None:
-    """A path that a snapshot does not hold; None for one with git's own name, which none does. Raises Damaged."""
+    """Return a path that a snapshot does not hold, or None for one with git's own name, which no snapshot holds. Raise
+    Damaged."""
     found = _bytes(value)
     return None if b".git" in found.lower().split(b"/") else safe(found, directory=True)
 
 
 def safe(found: bytes, *, directory: bool = False) -> bytes:
-    """The path, if it stays inside the work tree and out of git's own. Raises Damaged."""
+    """Return the path if it stays inside the work tree and outside git's own files. Raise Damaged."""
     name = found.removesuffix(b"/") if directory else found
     if not name or b"\0" in name or re.search(_UNSAFE, name):
         raise _refuse("a path", found)

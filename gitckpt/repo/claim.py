@@ -1,7 +1,7 @@
-"""Who records what an agent under `wrap` says: `wrap` from its output, or the hooks that it was given. Each could, and
-whoever comes first does.
+"""Decide who records what an agent under `wrap` says: `wrap`, from the agent's output, or the hooks that the agent was
+given. Either could, and whichever comes first does.
 
-A file of ours says who that is, as long as the run lasts."""
+A file in the private directory names the owner for as long as the run lasts."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 
 def claim(repository: Repository, session: str, owner: Owner) -> bool:
-    """Whether the words of this session's agent are this owner's to record, from now on. Where it cannot be written
-    down, they are `wrap`'s."""
+    """Claim the words of this session's agent for `owner`, and return whether they are now its to record. If the claim
+    cannot be written, they are `wrap`'s."""
     path = _path(repository, session)
     try:
         os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -33,17 +33,17 @@ def claim(repository: Repository, session: str, owner: Owner) -> bool:
 
 
 def claimed_by(repository: Repository, session: str) -> str:
-    """`wrap`, `hooks`, or "" where nobody has come yet."""
+    """Return `wrap`, `hooks`, or "" if nothing has claimed the words yet."""
     try:
         with open(_path(repository, session), "rb") as file:
-            # a file without content is of one who is about to write into it: hooks come before the first words
+            # an empty file belongs to a process that is about to write its name: hooks come before the first words
             return file.read(16).decode("ascii", "replace") or "hooks"
     except OSError:
         return ""
 
 
 def release(repository: Repository, session: str) -> None:
-    """The run begins, or has ended."""
+    """Remove the claim, before a run begins or after it ended."""
     try:
         os.unlink(_path(repository, session))
     except OSError:

@@ -1,4 +1,4 @@
-"""What checkpoints say beside what their snapshots show, for events that are on record."""
+"""Compare what checkpoints claim with what their snapshots show, for events on record."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 def checked_claims(
     reader: Reader, events: Sequence[Event], sessions: Sequence[Session], files: Mapping[str, Sequence[FileChange]]
 ) -> dict[str, Claims]:
-    """By commit, what each checkpoint of an agent claims; `files` are those that are known already, as `Reader.files`
-    gives them. Raises Damaged where a checkpoint cannot be read."""
+    """Return what each checkpoint of an agent claims, by commit. `files` are changed files that are already known, as
+    `Reader.files` returns them. Raise Damaged if a checkpoint cannot be read."""
     found: dict[str, Claims] = {}
     for session in sessions:
         steps = {
@@ -33,8 +33,9 @@ def checked_claims(
 
 
 def _is_whole(step: Sequence[Event], session: Session) -> bool:
-    """Whether all of a step is known. Of a few events of a long session the first may lack its beginning; and a session
-    that was opened for its first block has the work of that block in its first snapshot."""
+    """Return whether a step is completely known. If only a few events of a long session are given, the beginning of the
+    first step may be missing; and a session that was opened for its first block has that block's work in its first
+    snapshot."""
     if step[-1].kind == "start":
         return is_readable(step[-1]) and bool(step[-1].document.get("agent"))
     return session.parent(step[-1]) is not None
@@ -50,7 +51,7 @@ def _of_session(
     unasked = [event for commit, event in told.items() if commit not in files]
     changes = {**files, **(reader.files(unasked, [session]) if unasked else {})}
     changed = {commit: {path for _, path, _ in changes[commit]} for commit in told}
-    # what there was at first, and all that changed since: a path of any of these snapshots is among them
+    # the paths of the first snapshot and all that changed since: these include every path of any of the snapshots
     first = min(told.values(), key=lambda event: event.seq)
     known = Paths({*paths_of(reader.git, first.commit), *(path for paths in changed.values() for path in paths)})
     return {

@@ -1,5 +1,6 @@
-"""From the bytes of a snapshot to what the user's own git would store of them: his filters, line ends and encodings as
-`git add` applies them, in a directory of its own. His work tree, his staging area and his refs play no part in it."""
+"""Convert the content of a snapshot to what the user's own git would store: the user's filters, line endings and
+encodings, applied as by `git add` in a separate directory. The user's work tree, staging area and refs are not
+involved."""
 
 from __future__ import annotations
 
@@ -17,16 +18,16 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: Whatever the user has set, what is added is what stands there: also paths outside his sparse checkout.
+#: Add files exactly as they are, whatever the user's settings, including paths outside a sparse checkout.
 AS_IT_IS = ("core.fileMode=true", "core.symlinks=true", "core.safecrlf=false", "core.sparseCheckout=false",
             "core.splitIndex=false", "core.untrackedCache=false", "advice.addEmbeddedRepo=false")  # fmt: skip
 
 
 class Cleaning:
-    """A context manager: a scratch directory that is taken from snapshot to snapshot.
+    """A context manager for a scratch directory that moves from snapshot to snapshot.
 
-    It holds no more than the files that differ between any two of the `trees` (of raw snapshots, in order), or between
-    the first of them and the tree `below` of a commit of the user's, and the files that say how content is converted.
+    It holds only the files that differ between any two of the `trees` (of raw snapshots, in order), or between the
+    first of them and the tree `below` of a commit of the user's, and the files that say how content is converted.
     """
 
     def __init__(self, repository: Repository, raw: Git, trees: list[str], below: str | None = None) -> None:
@@ -61,11 +62,11 @@ class Cleaning:
         remove(self._room)
 
     def trees(self) -> list[str]:
-        """For each of the snapshots a tree of those files as git would store them, in the same order; before them that
-        part of the tree below, if there is one."""
+        """Return, for each snapshot in order, a tree of those files as git would store them; first, if there is a tree
+        `below`, the same part of that tree."""
         differences = [changes(self._raw, a, b) for a, b in pairwise(self._trees)]
         since = changes(self._raw, self._below, self._trees[0]) if self._below else []
-        # other repositories are in no snapshot, and not gone
+        # snapshots do not hold other repositories, which does not make them deleted
         own = [change for change in since if b"160000" not in (change.old_mode, change.new_mode)]
         wanted = {change.path for difference in [own, *differences] for change in difference}
         self._raw_tree = self._part(self._chosen(self._trees[0], wanted))
@@ -74,7 +75,7 @@ class Cleaning:
         return [self._theirs(self._below, wanted), *stored] if self._below else stored
 
     def _chosen(self, tree: str, wanted: set[bytes]) -> list[Change]:
-        """The entries of a tree that play a part, as additions to nothing."""
+        """Return the entries of a tree that are needed, as additions to an empty tree."""
         return [
             Change.addition(mode, oid, path)
             for path, (mode, oid) in entries(self._raw, tree).items()
@@ -82,14 +83,14 @@ class Cleaning:
         ]
 
     def _theirs(self, tree: str, wanted: set[bytes]) -> str:
-        """The same part of a tree of the user's, which is as git stores it."""
+        """Return the same part of a tree of the user's, which is already as git stores it."""
         index = self._copy.view(GIT_INDEX_FILE=os.path.join(self._room, b"theirs"))
         rows = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in self._chosen(tree, wanted)]
         index.run("update-index", "-z", "--index-info", data=b"".join(rows))
         return index.object_id("write-tree")
 
     def _part(self, rows: Iterable[Change]) -> str:
-        """The tree of the scratch index after these changes; the files stay as they are."""
+        """Return the tree of the scratch index after these changes, without touching the files."""
         null = self._repository.null_oid.encode()
         gone = [b"0 %s\t%s\0" % (null, change.path) for change in rows if change.status == "D"]
         new = [b"%s %s 0\t%s\0" % (c.new_mode, c.new_oid, c.path) for c in rows if c.status != "D"]

@@ -1,5 +1,5 @@
-"""Directories that are closed to writing. Those of the user's own are opened for as long as a rollback writes in them,
-for it gives back what was in them; the record of the state before has their permission bits."""
+"""Handle directories without write permission. A rollback opens those that the user owns while it writes in them,
+because it restores what was in them; the record of the previous state has their permission bits."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: The capability to do what only a file's owner may: CAP_FOWNER of <linux/capability.h>.
+#: The capability to do what only a file's owner may do: CAP_FOWNER of <linux/capability.h>.
 FOR_ALL_FILES = 1 << 3
 
 
 def not_to_be_opened(repository: Repository, paths: Collection[bytes]) -> dict[bytes, str]:
-    """Paths in directories in which we may not make or remove anything, and that are somebody else's: path → why."""
+    """Return paths in directories that another user owns and in which we may not create or remove anything: path →
+    why."""
     parents = {path.rpartition(b"/")[0] for path in paths}
     places = {parent: _deepest_directory(repository, parent) for parent in parents}
     closed = {
@@ -35,7 +36,7 @@ def not_to_be_opened(repository: Repository, paths: Collection[bytes]) -> dict[b
 
 
 def not_to_be_changed(repository: Repository, paths: Iterable[bytes]) -> dict[bytes, str]:
-    """Paths whose permission bits only somebody else may change: path → why. A directory ends in `/`."""
+    """Return paths whose permission bits only another user may change: path → why. A directory ends in `/`."""
     others = [path for path in paths if not _is_own(repository, path.rstrip(b"/"))]
     if others and _owns_all():
         return {}
@@ -44,7 +45,7 @@ def not_to_be_changed(repository: Repository, paths: Iterable[bytes]) -> dict[by
 
 @contextmanager
 def opened(repository: Repository, paths: Iterable[bytes]) -> Iterator[None]:
-    """Open the closed directories on the way to the paths that are our own, and close them again at the end."""
+    """Open the closed directories that we own on the way to the paths, and close them again at the end."""
     modes: dict[bytes, int] = {}
     try:
         for place in sorted({above for path in paths for above in _above(path)}):
@@ -77,17 +78,17 @@ def _is_own(repository: Repository, place: bytes) -> bool:
     try:
         return os.lstat(repository.at(place)).st_uid == os.geteuid()
     except OSError:
-        return True  # what is not there is made, and is our own then
+        return True  # a missing directory will be created, and is ours then
 
 
 def _above(path: bytes) -> list[bytes]:
-    """The directories that a path is in, the work tree itself first."""
+    """Return the directories that contain a path, starting with the work tree itself."""
     parts = path.rstrip(b"/").split(b"/")
     return [b"/".join(parts[:count]) for count in range(len(parts))]
 
 
 def _owns_all() -> bool:
-    """Whether this process may do with all files what their owners may: root may, but in some containers."""
+    """Return whether this process may act as the owner of any file: root may, except in some containers."""
     try:
         with open("/proc/self/status", "rb") as file:
             rights = next(line.split()[1] for line in file if line.startswith(b"CapEff:"))
@@ -97,7 +98,8 @@ def _owns_all() -> bool:
 
 
 def _deepest_directory(repository: Repository, path: bytes) -> bytes:
-    """The last directory on the way to this one, itself too, that is there, and is no link."""
+    """Return the deepest directory on the way to this one, itself included, that exists and is not behind or itself a
+    link."""
     for place in (*_above(path)[1:], path):
         if not _is_directory(repository, place):
             return place.rpartition(b"/")[0]

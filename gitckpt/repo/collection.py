@@ -1,7 +1,7 @@
-"""Whether a garbage collection of git's is at work in this repository, which takes what nothing refers to.
+"""Detect whether a garbage collection by git, which removes unreferenced objects, is running in this repository.
 
-`git gc` says so in a file, on whatever machine it runs. `git prune` and `git repack` do not: where the system lists its
-processes as files they are looked for among these."""
+`git gc` announces itself in a file, whatever machine it runs on. `git prune` and `git repack` do not; where the system
+lists its processes as files, they are looked for there."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: Seconds after which git itself no longer believes the file of another gc (gc.c: 12 hours).
+#: Seconds after which git itself ignores the file of another gc (gc.c: 12 hours).
 STALE = 12 * 3600.0
 
-#: Commands of git that remove objects.
+#: The git commands that remove objects.
 COLLECTING = {b"gc", b"prune", b"repack"}
 
 
 def is_collecting(repository: Repository) -> bool:
-    """Whether objects that were unreachable a moment ago may be about to go."""
+    """Return whether objects that were unreachable a moment ago may be about to be removed."""
     return _is_announced(repository.common_dir) or any(_collects(pid, repository) for pid in _git_processes())
 
 
 def _is_announced(common_dir: bytes) -> bool:
-    """Whether a gc that may be alive has left its process id and host name."""
+    """Return whether a gc that may be alive has left its process id and host name."""
     try:
         with open(os.path.join(common_dir, b"gc.pid"), "rb") as file:
             pid, _, host = file.read(1024).partition(b" ")
@@ -40,7 +40,7 @@ def _is_announced(common_dir: bytes) -> bool:
 
 
 def _git_processes() -> Iterator[bytes]:
-    """Places in the process table of processes that run git; none where there is no such table."""
+    """Yield the directories in the process table of processes that run git; none if there is no such table."""
     try:
         names = os.listdir(b"/proc")
     except OSError:
@@ -69,7 +69,8 @@ def _collects(process: bytes, repository: Repository) -> bool:
 
 
 def _may_be_in(process: bytes, repository: Repository) -> bool:
-    """Git goes to the top of the work tree. Where that does not tell which repository it is in, it may be in this."""
+    """Return whether a git process may be working in this repository. Git changes to the top of the work tree; if that
+    does not tell which repository it is in, assume this one."""
     try:
         cwd = os.readlink(process + b"/cwd")
     except OSError:

@@ -1,4 +1,4 @@
-"""What snapshots hold, read whole: every tree and file below them is there and is what its name says."""
+"""Read everything that snapshots hold, and check that each tree and file exists and matches its object id."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.gateway import Git
 
-    #: Told how many objects have been read, and how many there are, as far as is known.
+    #: Called with the number of objects read, and the total as far as it is known.
     Progress = Callable[[int, int], None]
 
-#: Losses of one tree that are told; a tree that has lost more has lost them too.
+#: Maximum losses that are reported for one tree.
 MOST_LOSSES = 100
 
 #: Names that a tree of ours never holds: they would lead out of the work tree or into git's own directory.
@@ -24,9 +24,9 @@ UNSAFE = (b".", b"..", b".git")
 
 
 class Contents:
-    """Reads trees and all below them, each object once; `read` is how many.
+    """Reads trees and everything below them, each object once; `read` is the number of objects read.
 
-    `faults` says of an object that it is missing or damaged, `kinds` whether it should be a tree or a blob."""
+    `faults` maps an object to whether it is missing or damaged, `kinds` to whether it should be a tree or a blob."""
 
     def __init__(self, git: Git, object_format: str, progress: Progress = lambda done, total: None) -> None:
         self._git, self._format, self._progress = git, object_format, progress
@@ -37,7 +37,7 @@ class Contents:
         self.kinds: dict[bytes, str] = {}
 
     def check(self, trees: Iterable[bytes]) -> None:
-        """Read these trees (object ids in hexadecimal) and all below them."""
+        """Read these trees (object ids in hexadecimal) and everything below them."""
         pending = list(dict.fromkeys(trees))
         seen: dict[bytes, None] = {}
         while pending:
@@ -47,7 +47,7 @@ class Contents:
             pass
 
     def _read_trees(self, trees: list[bytes], seen: dict[bytes, None]) -> list[bytes]:
-        """Read one level; the trees below it. What it holds besides is added to `seen`, in binary."""
+        """Read one level and return the trees below it. The files in it are added to `seen`, as binary ids."""
         below: list[bytes] = []
         for tree, content in self._whole(trees, b"tree"):
             entries = self._entry.findall(content)
@@ -62,7 +62,7 @@ class Contents:
         return below
 
     def _whole(self, oids: list[bytes], kind: bytes) -> Iterator[tuple[bytes, bytes | memoryview]]:
-        """The objects among these that are whole and of this kind, with their content; the others become faults."""
+        """Yield those of the objects that are intact and of this kind, with their content; the others become faults."""
         total = self.read + len(oids)
         for found in read_objects(self._git, self._format, oids):
             self.read += 1
@@ -77,7 +77,8 @@ class Contents:
         self.faults[oid], self.kinds[oid] = fault, kind.decode()
 
     def losses(self, trees: Iterable[bytes]) -> dict[bytes, dict[bytes, bytes]]:
-        """Of these trees, those that have lost something: tree → faulty object → path, at most MOST_LOSSES for each."""
+        """Return those of the trees that have lost something: tree → faulty object → path, at most MOST_LOSSES per
+        tree."""
         if not self.faults:
             return {}
         known: dict[bytes, dict[bytes, bytes]] = {}
@@ -85,7 +86,7 @@ class Contents:
         return {tree: lost for tree in dict.fromkeys(trees) if (lost := self._lost(tree, named, known))}
 
     def _names(self) -> dict[bytes, list[tuple[bytes, bytes]]]:
-        """Tree → name and object of each subtree and each faulty object in it."""
+        """Return, for each tree, the name and object id of each subtree and each faulty object in it."""
         wanted = {bytes.fromhex(oid.decode()) for oid in self.faults}
         named: dict[bytes, list[tuple[bytes, bytes]]] = {}
         for found in read_objects(self._git, self._format, list(self._subtrees)):
@@ -101,7 +102,7 @@ class Contents:
         named: dict[bytes, list[tuple[bytes, bytes]]],
         known: dict[bytes, dict[bytes, bytes]],
     ) -> dict[bytes, bytes]:
-        """Faulty object → path below this tree."""
+        """Return faulty object → path below this tree."""
         if tree in self.faults:
             return {tree: b""}
         if tree not in known:

@@ -1,9 +1,9 @@
 """What git's index does not know about a work tree: empty directories, special files, other repositories, directories
 without access.
 
-A directory whose modification time is as it was has the entries it had, so a second look costs one `lstat` for each
-directory and not one for each file. Ignored directories are not entered; which they are is asked of git, and kept until
-a rule changes."""
+A directory whose change time is unchanged has the entries it had, so a second look costs one `lstat` per directory
+instead of one per file. Ignored directories are not entered; git is asked which ones are ignored, and the answer is
+kept until a rule changes."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: Nanoseconds within which a directory may change twice and keep its time; also where times are whole seconds.
+#: Nanoseconds within which a directory may change twice and keep its time; and the same where times are whole seconds.
 TICK = 20_000_000
 COARSE_TICK = 2_000_000_000
 
-#: New directories that are looked into before git is asked which of them are ignored: a call for each level of a deep
-#: tree is dear, and so is looking into all of an ignored one.
+#: Number of new directories that are read before git is asked which of them are ignored: a call for each level of a
+#: deep tree is expensive, and so is reading all of an ignored one.
 AHEAD = 64
 
-#: Kinds of special files, for a message.
+#: Names of the kinds of special files, for messages.
 SPECIAL = {stat.S_IFIFO: "FIFO", stat.S_IFSOCK: "socket", stat.S_IFCHR: "device", stat.S_IFBLK: "device"}
 
-#: Files of the work tree that git itself reads. It opens whatever has such a name, and waits for ever at a FIFO.
+#: Files in the work tree that git itself reads. It opens anything with such a name, and blocks forever on a FIFO.
 READ_BY_GIT = (b".gitignore", b".gitattributes")
 
 
 class Directory:
-    """One directory as last seen. `stamp` is when it changed in ns, 0 where it must be read again, and `inode` which
-    one it is: one made at the same moment may have taken its name. `mode` are its permission bits, -1 where there is no
-    directory; `dot_git` says that something of this name is in it, which may become a repository, or be one no more.
+    """One directory as last seen. `stamp` is its change time in ns, or 0 if it must be read again; `inode` identifies
+    it, because another one made at the same moment may have taken its name. `mode` is its permission bits, or -1 if
+    there is no directory; `dot_git` says that it contains a `.git`, which may become a repository or cease to be one.
 
-    `files` are the names of the files and links in it, and of what is called like `.git` and is not that; `attributes`
-    says whether one is `.gitattributes`. Both only where it was read by this process."""
+    `files` are the names of the files and links in it, and of entries that spell `.git` in another case; `attributes`
+    says whether one of them is `.gitattributes`. Both are set only if this process read the directory."""
 
     __slots__ = (
         "attributes", "boundary", "children", "dot_git", "empty", "files", "inode", "mode", "rules", "special", "stamp",
@@ -59,14 +59,14 @@ class Directory:
         self.empty = self.boundary = self.unreadable = self.rules = self.attributes = self.dot_git = False
 
     def as_list(self) -> list[object]:
-        """Plain data for the cache."""
+        """Return the directory as plain data for the cache."""
         special = {os.fsdecode(name): kind for name, kind in self.special.items()}
         flags = self.empty | self.boundary << 1 | self.unreadable << 2 | self.rules << 3 | self.dot_git << 4
         return [self.stamp, self.inode, self.mode, flags, [os.fsdecode(child) for child in self.children], special]
 
     @classmethod
     def from_list(cls, row: list[Any]) -> Directory:
-        """The directory that `as_list` described."""
+        """Return the directory that `as_list` described."""
         directory = cls()
         directory.stamp, directory.inode, directory.mode, flags, children, special = row
         directory.children = [os.fsencode(child) for child in children]
@@ -77,7 +77,7 @@ class Directory:
         return directory
 
     def is_as_seen(self, full: bytes, status: os.stat_result) -> bool:
-        """Whether the directory at `full` has the entries that were seen."""
+        """Return whether the directory at `full` still has the entries that were seen."""
         if (self.stamp, self.inode) != (_stamp_of(status), status.st_ino):
             return False
         return not self.dot_git or self.boundary == is_repository(full)
@@ -86,8 +86,8 @@ class Directory:
 class Directories:
     """All directories of a work tree that are not ignored. `look()` brings them up to date.
 
-    `changed` are those in which entries may have come or gone since the look before; elsewhere no file can be new.
-    Paths are relative to the work tree, `b""` is its root.
+    `changed` are those in which entries may have been added or removed since the previous look; no other directory can
+    have a new file. Paths are relative to the work tree; its root is `b""`.
     """
 
     def __init__(self, work_tree: bytes, raw: Git, excluded: Iterable[bytes] = ()) -> None:
@@ -99,7 +99,7 @@ class Directories:
         self.rules: dict[str, tuple[int, ...]] = {}
 
     def take_files(self) -> Iterator[bytes]:
-        """The `files` that are in them, as far as this process has read them anew; each is given once."""
+        """Yield the `files` in all directories that this process has read, as paths; each is returned once."""
         for path, directory in self.known.items():
             prefix, names = path + b"/" if path else b"", directory.files
             directory.files = []
@@ -107,17 +107,18 @@ class Directories:
 
     @property
     def may_have_attributes(self) -> bool:
-        """Whether git may find a `.gitattributes` in one of them: it opens those that it may not list too.
+        """Whether git may find a `.gitattributes` in one of them. A directory that may not be listed counts, because
+        git opens the file anyway.
 
-        All must have been read by this process."""
+        This process must have read all of them."""
         return any(directory.attributes or directory.unreadable for directory in self.known.values())
 
     def look(self, tracked: set[bytes], rule_files: Iterable[bytes], manner: tuple[int, ...] = ()) -> bool:
-        """Bring `known` up to date; whether an ignore rule changed since the last look, or the `manner` in which rules
-        are read.
+        """Bring `known` up to date, and return whether an ignore rule has changed since the last look, or the `manner`
+        in which rules are read.
 
-        `tracked` are directories with recorded files in them, which need not be asked about; `rule_files` the absolute
-        paths of the rule files outside the work tree. Raises Refused where git would wait for ever at a file of rules.
+        `tracked` are directories with recorded files in them, about which git need not be asked; `rule_files` are the
+        absolute paths of the rule files outside the work tree. Raise Refused if git would block forever on a rule file.
         """
         rule_files = tuple(rule_files)
         for path in rule_files:
@@ -151,32 +152,33 @@ class Directories:
         self.known = seen
 
     def enter(self, paths: Iterable[bytes]) -> None:
-        """Take up directories that have come to hold recorded files, though a rule ignores them: their permission bits
-        are part of what was there."""
+        """Add directories that now hold recorded files although a rule ignores them: their permission bits are part of
+        the snapshot."""
         for path in paths:
             if path not in self.known:
                 self.known[path] = self._read(path, None)
 
     def forget(self, paths: Iterable[bytes]) -> None:
-        """Look at these directories, if there are any, as if they were new."""
+        """Read these directories, if known, as if they were new the next time."""
         for path in paths:
             self.known.pop(path, None)
 
     def leave(self, paths: Collection[bytes]) -> None:
-        """Forget those of the directories that are ignored, and all below them: no recorded file is in them."""
+        """Forget those of the directories that are ignored, and everything below them: they hold no recorded files."""
         for path in self._ignored(list(paths)):
             for inner in [known for known in self.known if known == path or known.startswith(path + b"/")]:
                 del self.known[inner]
 
     def _children(self, path: bytes, directory: Directory, tracked: set[bytes]) -> list[bytes]:
-        """The directories in one that may have content."""
+        """Return the subdirectories that may have content."""
         if directory.boundary:
             return []
         paths = (path + b"/" + name if path else name for name in directory.children)
         return [p for p in paths if (p not in self.ignored or p in tracked) and p not in self._excluded]
 
     def _ignored(self, paths: list[bytes]) -> set[bytes]:
-        """Those of the paths that are ignored, in an ignored directory too; only the topmost need be remembered."""
+        """Return the paths that are ignored, including those in an ignored directory. Only the topmost are
+        remembered."""
         ignored = ignored_paths(self._raw, paths) if paths else set()
         self.ignored.update(path for path in ignored if path.rpartition(b"/")[0] not in ignored)
         return ignored
@@ -188,7 +190,7 @@ class Directories:
         except OSError as error:
             return _closed(readable=isinstance(error, FileNotFoundError))
         if before and before.is_as_seen(full, status):
-            return before  # its permissions are the same too: they are part of what the stamp tells
+            return before  # its permissions are unchanged too, because changing them would change the stamp
         directory = Directory()
         if not stat.S_ISDIR(status.st_mode):
             return directory
@@ -208,9 +210,9 @@ class Directories:
         return directory
 
     def _is_open(self, full: bytes, status: os.stat_result) -> bool:
-        """Whether this process may list the directory and look at what is in it."""
+        """Return whether this process may list the directory and access its entries."""
         if status.st_uid == self._user and status.st_mode & 0o500 == 0o500:
-            return True  # without asking: there are many directories
+            return True  # saves a system call: there are many directories
         return os.access(full, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids)
 
     @staticmethod
@@ -220,7 +222,7 @@ class Directories:
             for entry in entries:
                 directory.empty = False
                 name = entry.name
-                if len(name) == 4 and name.lower() == b".git":  # in other letters it is not git's, and still not for us
+                if len(name) == 4 and name.lower() == b".git":  # in another case it is not git's, but still not ours
                     if name != b".git":
                         directory.files.append(name)
                     elif not at_root:
@@ -241,14 +243,14 @@ class Directories:
 
 
 def _closed(*, readable: bool) -> Directory:
-    """A directory that cannot be looked at: gone, or without access."""
+    """Return a directory that cannot be read: it is gone, or we have no access."""
     directory = Directory()
     directory.unreadable = not readable
     return directory
 
 
 def why_closed(full: bytes) -> str:
-    """Why a directory that could not be looked at cannot."""
+    """Return why a directory could not be read."""
     try:
         os.stat(os.path.join(full, b"."))
         os.scandir(full).close()
@@ -260,21 +262,22 @@ def why_closed(full: bytes) -> str:
 
 
 def _refuse_special_rules(path: bytes, directory: Directory) -> None:
-    """Raise Refused where a file of rules is a FIFO or a device: git would wait for ever."""
+    """Raise Refused if a rule file is a FIFO or a device, on which git would block forever."""
     for name in READ_BY_GIT:
         if directory.special.get(name, "socket") != "socket":
             raise _endless(os.path.join(path, name), directory.special[name])
 
 
 def refuse_endless_attributes(work_tree: bytes, directories: Iterable[bytes]) -> None:
-    """Raise Refused where git would wait for ever at a FIFO when it looks for attributes of what is in these
-    directories and at the root."""
+    """Raise Refused if git would block forever on a FIFO when it looks up attributes for the contents of these
+    directories and of the root."""
     for directory in (b"", *directories):
         _refuse_fifo(os.path.join(work_tree, directory, b".gitattributes"))
 
 
 def _refuse_fifo(path: bytes) -> None:
-    """The same of one outside the work tree, which may well be /dev/null."""
+    """Raise Refused if the path is a FIFO. Unlike a rule file in the work tree, it may be a device such as
+    /dev/null."""
     try:
         is_fifo = stat.S_ISFIFO(os.stat(path).st_mode)
     except OSError:
@@ -291,19 +294,19 @@ def _endless(path: bytes, kind: str) -> Refused:
 
 
 def _stamp_of(status: os.stat_result) -> int:
-    """When entries last came or went: a modification time can be put back, the change time cannot."""
+    """Return when entries were last added or removed. A modification time can be set back; the change time cannot."""
     return status.st_ctime_ns
 
 
 def is_settled(stamp: int, now: int) -> bool:
-    """Whether a directory that is changed `now` will have another time than `stamp`."""
+    """Return whether a change to the directory `now` would give it another time than `stamp`."""
     is_coarse = stamp % 1_000_000_000 == 0
     return now - stamp > (COARSE_TICK if is_coarse else TICK)
 
 
 def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
-    """Those of the paths that an ignore rule matches, tracked or not."""
-    # check-ignore knows no literal pathspecs; behind ./ no name is magic
+    """Return those of the paths that an ignore rule matches, tracked or not."""
+    # check-ignore does not support literal pathspecs; a leading ./ keeps names from being magic
     data = b"".join(b"./%s\0" % path for path in paths)
     plain = git.view(GIT_LITERAL_PATHSPECS="0")
     output = plain.run("check-ignore", "-z", "--no-index", "--stdin", data=data, ok=(0, 1))
@@ -311,6 +314,6 @@ def ignored_paths(git: Git, paths: Iterable[bytes]) -> set[bytes]:
 
 
 def leads_through_link(repository: Repository, path: bytes) -> bool:
-    """Whether a directory on the way to the path is a link, so that what is meant is somewhere else."""
+    """Return whether a directory on the way to the path is a link, so that the path is really somewhere else."""
     parts = path.split(b"/")
     return any(os.path.islink(repository.at(b"/".join(parts[:count]))) for count in range(1, len(parts)))

@@ -1,4 +1,4 @@
-"""What facts rest on: the content that their sources pointed at, and whether it has changed since."""
+"""The evidence for facts: the content that their sources pointed at, and whether it has changed since."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
-    #: What a record says of a fact: `{"fact": its place, "path", "blob", "since": the checkpoint that gave it first}`.
+    #: The evidence in a record: `{"fact": index of the fact, "path", "blob", "since": the checkpoint that first gave
+    #: it}`.
     Evidence = dict[str, Any]
 
 
 def evidence(repository: Repository, git: Git, tree: str, event: Event, before: Event | None) -> list[Evidence]:
-    """What the facts of a checkpoint rest on, as far as that are files of its snapshot `tree`.
+    """Return the evidence for the facts of a checkpoint, for sources that are files in its snapshot `tree`.
 
-    A fact that the checkpoint `before` gave already rests on what it rested on then: saying it again is not looking
+    A fact that the checkpoint `before` already gave keeps the evidence it had then: repeating a fact is not looking
     again."""
     facts = event.fields.get("facts") or []
     places = {n: path for n, fact in enumerate(facts) if (path := _path(repository, fact.get("source")))}
@@ -43,7 +44,7 @@ def _known(before: Event) -> dict[tuple[str, str], Evidence]:
     facts, rows = before.fields.get("facts") or [], before.document.get("sources") or []
     try:
         return {_words(facts[row["fact"]]): {name: row[name] for name in ("path", "blob", "since")} for row in rows}
-    except (TypeError, KeyError, IndexError, AttributeError):  # a record that is not as ours are
+    except (TypeError, KeyError, IndexError, AttributeError):  # a record that gitckpt did not write
         return {}
 
 
@@ -52,7 +53,7 @@ def _words(fact: dict[str, Any]) -> tuple[str, str]:
 
 
 def _path(repository: Repository, source: object) -> bytes | None:
-    """The file that a source names, relative to the work tree; None where it names none that could be in it."""
+    """Return the file that a source names, relative to the work tree; None if it names none that could be in it."""
     path = source_path(str(source or ""))
     full = os.path.normpath(os.path.join(repository.work_tree, os.fsencode(path.encode("utf-8", "replace").decode())))
     try:
@@ -62,9 +63,9 @@ def _path(repository: Repository, source: object) -> bytes | None:
 
 
 def stale_facts(repository: Repository, event: Event) -> list[dict[str, Any]]:
-    """The facts of a checkpoint whose files are other in the work tree now: `{"text", "source", "path", "since"}`.
+    """Return the facts of a checkpoint whose files differ in the work tree now: `{"text", "source", "path", "since"}`.
 
-    Never raises for a record that is not as ours are: such a fact rests on nothing known."""
+    Never raises for a malformed record: such a fact has no known evidence."""
     found = []
     for row in event.document.get("sources") or ():
         try:
@@ -78,7 +79,7 @@ def stale_facts(repository: Repository, event: Event) -> list[dict[str, Any]]:
 
 
 def _blob(repository: Repository, path: bytes) -> str:
-    """The name that a file's content has as it is now; "" where there is none."""
+    """Return the object id of a file's current content; "" if there is no such file."""
     place = repository.at(path)
     try:
         mode = os.lstat(place).st_mode
@@ -95,7 +96,7 @@ def _blob(repository: Repository, path: bytes) -> str:
 
 
 def last_with_facts(events: Sequence[Event]) -> Event | None:
-    """The newest checkpoint that gives facts."""
+    """Return the newest checkpoint that gives facts, or None."""
     for event in reversed(events):
         if event.kind == "checkpoint" and event.fields.get("facts"):
             return event

@@ -1,4 +1,4 @@
-"""The attempts that began at the events of a session, with what each has changed."""
+"""The attempts that began at the events of a session, and what each of them changed."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def attempts_from(reader: Reader, sessions: Sequence[Session]) -> list[Tried]:
-    """The attempts that began at an event of one of these sessions and have ended, in the order of `tried`."""
+    """Return the attempts that began at an event of one of these sessions and have ended, in the order of `tried`."""
     lines = reader.journal.numbered()
     known = {event.commit: event for session in sessions for event in session.events}
     if not lines or not known:
         return []
-    # what the sessions hold is not read again: an attempt is a few events at the end of a long history
+    # do not read again what the sessions hold: an attempt is a few events at the end of a long history
     held = [f"^{tip}" for session in sessions for tip in session.lines.values()]
     read = reader.journal.events([*held, *(tip for tips in lines.values() for tip in tips.values())])
     known |= {event.commit: event for event in read}
@@ -33,7 +33,7 @@ def attempts_from(reader: Reader, sessions: Sequence[Session]) -> list[Tried]:
 
 
 def attempt_row(git: Git, attempt: Tried, sessions: Sequence[Session]) -> AttemptRow:
-    """How an attempt ended, with what it changed; `sessions` are those that may have gone on from it. Raises
+    """Return how an attempt ended and what it changed; `sessions` are those that may have continued from it. Raise
     Damaged."""
     record = attempt.record
     try:

@@ -1,8 +1,8 @@
-"""One gateway to git: every call is made here, with its surroundings pinned and its exit status looked at.
+"""The gateway to git: every call goes through here, with a pinned environment and its exit status checked.
 
-Pinned means: no `GIT_*` variable of the caller's, the C locale, no prompt, no pager, no hook, no file-system monitor,
-no replaced objects; an explicit git directory, work tree, index and object store. Output goes to an unnamed file and
-not to a pipe, so that neither a full pipe nor a daemon that a child of git leaves behind with our end in its hands can
+Pinned means: none of the caller's `GIT_*` variables, the C locale, no prompt, no pager, no hook, no file-system
+monitor, no replaced objects; an explicit git directory, work tree, index and object store. Output goes to an unnamed
+file instead of a pipe, so that neither a full pipe nor a daemon that a child of git leaves behind holding our end can
 make us wait."""
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-#: Seconds after which a git call counts as hung. Long: the first snapshot of a very large tree is one call.
+#: Seconds after which a git call counts as hung. It is high because the first snapshot of a very large tree is one
+#: call.
 TIME_LIMIT = 3600.0
 
-#: SIGKILL; and what Python ignores (SIGPIPE, SIGXFSZ) and a child must not. Importing `signal` is dear.
+#: SIGKILL; and the signals that Python ignores (SIGPIPE, SIGXFSZ) but a child must not. Importing `signal` is slow.
 KILL = 9
 RESET_SIGNALS = (13, 25)
 
-#: Switched off on every call: what could run a program of somebody's or change what git prints.
+#: Settings for every call. They disable what could run someone's program or change what git prints.
 PINNED = (
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -41,18 +42,19 @@ PINNED = (
     "protocol.allow=never",
 )
 
-#: Commands that are about trees alone and yet load the whole staging area first, and fail where that is damaged.
+#: Commands that only deal with trees but load the whole index first, and fail if it is damaged.
 OF_TREES = (("diff-tree",),)
 
-#: In the git directory, where nothing has this name: git takes a staging area that is not there for an empty one.
+#: A name that does not exist in the git directory: git treats a missing index as an empty one.
 NO_INDEX = "gitckpt-no-index"
 
-#: Kept for discovery alone: they say where git may look for a repository, not which one to use.
+#: Variables kept for discovery only: they say where git may look for a repository, not which one to use.
 DISCOVERY_VARIABLES = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 
 
 def pinned_environment(environ: Mapping[str, str], keep: Collection[str] = ()) -> dict[str, str]:
-    """The caller's environment without what could change git's behaviour; names in `keep` stay."""
+    """Return the caller's environment without anything that could change git's behaviour, except the names in
+    `keep`."""
     pinned = {
         name: value
         for name, value in environ.items()
@@ -73,7 +75,7 @@ def pinned_environment(environ: Mapping[str, str], keep: Collection[str] = ()) -
 
 
 def unnamed_file() -> int:
-    """A file descriptor of an empty file without a name, in memory where the system has that."""
+    """Return a file descriptor of an empty file without a name, in memory if the system supports that."""
     if hasattr(os, "memfd_create"):
         return os.memfd_create("gitckpt", os.MFD_CLOEXEC)
     import tempfile
@@ -83,7 +85,7 @@ def unnamed_file() -> int:
 
 
 def contents(descriptor: int) -> bytes:
-    """All that was written to an unnamed file so far; closes it."""
+    """Return everything written to an unnamed file so far, and close it."""
     try:
         size = os.fstat(descriptor).st_size
         return os.pread(descriptor, size, 0) if size < 1 << 30 else b"".join(_pieces(descriptor, size))
@@ -108,9 +110,9 @@ def _pieces_of_pipe(reader: int, call: Call) -> Iterator[bytes]:
 
 
 class Call:
-    """A git call under way. `wait()` gives what it printed, or raises GitFailed.
+    """A running git call. `wait()` returns what it printed, or raises GitFailed.
 
-    Spawned by the system's own call: importing `subprocess` would cost more than most of our commands do.
+    It is started with `posix_spawn`, because importing `subprocess` would cost more than most of our commands.
     """
 
     def __init__(
@@ -132,7 +134,7 @@ class Call:
         given = (stdin, output, self._stderr, *((keep,) if keep >= 0 else ()))
         actions = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(given)]
         try:
-            # a session of its own, so that Ctrl-C on the terminal does not end a call in the middle
+            # a separate session, so that Ctrl-C on the terminal does not end a call halfway
             self._pid = os.posix_spawnp("git", argv, env, file_actions=actions, setsid=setsid, setsigdef=RESET_SIGNALS)
         except OSError as error:
             self._abandon()
@@ -145,18 +147,18 @@ class Call:
         os.close(self._stderr)
 
     def kill(self) -> None:
-        """End the call, whose output nobody wants any more, and what it has started, such as a filter."""
+        """Kill the call, whose output is no longer needed, and everything that it started, such as a filter."""
         try:
             self._end(self._pid, KILL)
         except (PermissionError, ProcessLookupError):
-            pass  # all in the group have ended: macOS says the former
+            pass  # all processes of the group have ended; macOS reports the former
         os.waitpid(self._pid, 0)
         self._abandon()
 
     def wait(self, limit: float = TIME_LIMIT) -> bytes:
-        """What the call printed on standard output.
+        """Return what the call printed on standard output.
 
-        Raises GitFailed if it failed, was killed, or ran over `limit` seconds.
+        Raise GitFailed if it failed, was killed, or ran longer than `limit` seconds.
         """
         try:
             ended = self._has_ended(limit)
@@ -178,12 +180,13 @@ class Call:
         return _wait(self._pid, limit)
 
     def hung(self, limit: float) -> GitFailed:
-        """What is to be raised for a call that was stopped."""
+        """Return the error for a call that was stopped."""
         return GitFailed(f"git {self.words} did not end within {limit:.0f} s, and was stopped")
 
     @property
     def words(self) -> str:
-        """The git command for a message: its name and arguments, without the pinned configuration, cut to a line."""
+        """The git command for a message: its name and arguments, without the pinned configuration, at most 200
+        characters."""
         words = [os.fsdecode(word) for word in self.argv[3:]]
         while len(words) > 1 and words[0] == "-c":
             del words[:2]
@@ -191,12 +194,12 @@ class Call:
 
     @property
     def complaint(self) -> str:
-        """What git said on standard error, cut to a few lines of text."""
+        """What git printed on standard error, cut to a few lines of text."""
         return self.stderr.decode("utf-8", "replace").strip()[:600] or "it said nothing"
 
 
 def _wait(pid: int, limit: float) -> bool:
-    """Wait for a child's end; False if it did not come within `limit` seconds. The child is not reaped."""
+    """Wait for a child to end; return False if it did not end within `limit` seconds. The child is not reaped."""
     if not hasattr(os, "pidfd_open"):
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         return True
@@ -210,7 +213,7 @@ def _wait(pid: int, limit: float) -> bool:
 
 
 def _exit_status(pid: int) -> int:
-    """The exit status of a child that has ended, negative for the signal that killed it."""
+    """Return the exit status of a child that has ended, or the negative number of the signal that killed it."""
     try:
         return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
     except ChildProcessError as error:
@@ -240,10 +243,11 @@ def _not_started(error: OSError, cwd: bytes) -> GitFailed:
 
 
 class Git:
-    """git with its surroundings fixed: `Git(cwd, variables, config)`.
+    """git in a fixed environment: `Git(cwd, variables, config)`.
 
-    `variables` are the `GIT_*` variables that this view of the repository needs, `config` further `name=value`
-    settings; `keep` names variables of the caller's that stay, and `pinned` are the settings that are always given."""
+    `variables` are the `GIT_*` variables that this view of the repository needs, `config` are further `name=value`
+    settings; `keep` names variables of the caller's that are kept, and `pinned` are the settings that every call
+    gets."""
 
     def __init__(
         self,
@@ -260,11 +264,12 @@ class Git:
         self._kept: Callable[[], int] | None = None
 
     def keep_open(self, descriptor: Callable[[], int]) -> None:
-        """Let every call, of views made from now on too, have this descriptor as its own, if it is not negative."""
+        """Let every call, including those of views made from now on, inherit what `descriptor()` returns, unless it is
+        negative."""
         self._kept = descriptor
 
     def view(self, *config: str, cwd: bytes | None = None, **variables: bytes | str) -> Git:
-        """The same with further variables and settings."""
+        """Return the same git with further variables and settings."""
         other = Git.__new__(Git)
         other.cwd = self.cwd if cwd is None else cwd
         other._env = self._env | {name: os.fsdecode(value) for name, value in variables.items()}
@@ -273,13 +278,14 @@ class Git:
         return other
 
     def set(self, **variables: bytes | str) -> None:
-        """Change variables of this very object, for all who hold it."""
+        """Change variables of this very object, for everyone who holds it."""
         self._env.update({name: os.fsdecode(value) for name, value in variables.items()})
 
     def start(
         self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,), stdout: int | None = None
     ) -> Call:
-        """Start a call and go on; `data` is its standard input, which is empty otherwise and never the caller's."""
+        """Start a call without waiting for it. `data` is its standard input, which is otherwise empty and never the
+        caller's."""
         keep = self._kept() if self._kept else -1
         return Call(self._argv(arguments), self.cwd, self._surroundings(arguments), data, ok, keep, stdout)
 
@@ -297,14 +303,15 @@ class Git:
     def run(
         self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,), limit: float = TIME_LIMIT
     ) -> bytes:
-        """What the call printed. Raises GitFailed unless its exit status is in `ok`, and it ends within `limit`
-        seconds."""
+        """Return what the call printed. Raise GitFailed unless it ends within `limit` seconds with an exit status in
+        `ok`."""
         return self.start(*arguments, data=data, ok=ok).wait(limit)
 
     def stream(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> Iterator[bytes]:
-        """What the call prints, piece by piece while it runs: for output that memory should not have to hold.
+        """Yield what the call prints, piece by piece while it runs, for output that is too large to keep in memory.
 
-        Only for what starts no other program, which could keep the pipe open. Raises GitFailed at the end."""
+        Use it only for commands that start no other program, which could keep the pipe open. Raises GitFailed at the
+        end."""
         reader, writer = os.pipe()
         try:
             call = self.start(*arguments, data=data, ok=ok, stdout=writer)
@@ -320,22 +327,22 @@ class Git:
         call.wait()
 
     def text(self, *arguments: str | bytes, data: bytes = b"", ok: Collection[int] = (0,)) -> str:
-        """The same as text, without the line end at its end."""
+        """Return what the call printed as text, without trailing line ends."""
         return self.run(*arguments, data=data, ok=ok).decode("utf-8", "surrogateescape").rstrip("\n")
 
     def object_id(self, *arguments: str | bytes, data: bytes = b"") -> str:
-        """The object id that the call printed. Raises GitFailed where it printed anything else."""
+        """Return the object id that the call printed. Raise GitFailed if it printed anything else."""
         call = self.start(*arguments, data=data)
         return object_id(call.wait(), call.words)
 
     def succeeds(self, *arguments: str | bytes, data: bytes = b"") -> bool:
-        """Whether git answers yes (0) or no (1); any other status raises GitFailed."""
+        """Return whether git answers yes (0) or no (1); any other status raises GitFailed."""
         call = self.start(*arguments, data=data, ok=(0, 1))
         call.wait()
         return call.status == 0
 
 
 def split(output: bytes) -> list[bytes]:
-    """The parts of NUL-ended output."""
+    """Return the parts of NUL-terminated output."""
     parts = output.split(b"\0")
     return parts[:-1] if parts[-1] == b"" else parts

@@ -1,5 +1,4 @@
-"""Hooks of git in the user's repository: put in place beside what stands there, run after it, and taken out without a
-trace."""
+"""Git hooks in the user's repository: installed beside existing hooks, which run first, and removed without a trace."""
 
 from __future__ import annotations
 
@@ -15,13 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-#: Hook → what it runs; `"$@"` are the words that git gives it.
+#: Hook → the gitckpt command that it runs; `"$@"` are the arguments that git gives it.
 HOOKS = {"pre-commit": "validate --staged", "commit-msg": 'hook commit-msg "$@"'}
 
-#: In the second line of a hook of ours. Without it a file is somebody else's.
+#: The second line of our hooks. A file without it is not ours.
 MARK = b"# Put here by `gitckpt init --hooks`; `gitckpt init --remove` takes it out again."
 
-#: What an earlier hook is called meanwhile.
+#: Suffix for the name of an existing hook while ours is installed.
 KEPT = b".before-gitckpt"
 
 SCRIPT = """#!/bin/sh
@@ -41,12 +40,12 @@ exec "$gitckpt" {runs}
 
 
 def hooks_directory(repository: Repository) -> bytes:
-    """Where git looks for this repository's hooks. Raises Refused where that is shared by all repositories of the
-    user."""
+    """Return where git looks for this repository's hooks. Raise Refused if all repositories of the user share that
+    directory."""
     git = repository.user_git()
     command = ("config", "--show-scope", "-z", "--get-all", "--type=path", "core.hooksPath")
     shown = split(git.run(*command, ok=(0, 1)))
-    # our own calls switch all hooks off, as the scope `command`
+    # our own calls disable all hooks, with the scope `command`
     scopes = [(scope, path) for scope, path in zip(shown[::2], shown[1::2], strict=True) if scope != b"command"]
     if not scopes:
         return os.path.join(repository.common_dir, b"hooks")
@@ -62,14 +61,14 @@ def hooks_directory(repository: Repository) -> bytes:
 
 
 def script(name: str, program: str) -> bytes:
-    """The hook of this name as it is written; `program` is the command that runs gitckpt now."""
+    """Return the text of the hook of this name; `program` is the command that runs gitckpt now."""
     return SCRIPT.format(
         mark=MARK.decode(), name=name, kept=KEPT.decode(), program=shlex.quote(program), runs=HOOKS[name]
     ).encode("utf-8", "surrogateescape")
 
 
 def is_ours(path: bytes) -> bool:
-    """Whether a hook of ours stands there."""
+    """Return whether the file is a hook of ours."""
     try:
         with open(path, "rb") as file:
             return MARK in file.read(1024)
@@ -78,7 +77,7 @@ def is_ours(path: bytes) -> bool:
 
 
 def install(directory: bytes, program: str) -> list[str]:
-    """Put the hooks in place; what was done, a line for each. One that stands there already goes on running first."""
+    """Install the hooks, and return a line for each. A hook that exists already still runs first."""
     told = []
     try:
         os.makedirs(directory, exist_ok=True)
@@ -105,7 +104,7 @@ def _install(path: bytes, name: str, program: str) -> str:
 
 
 def remove(directory: bytes) -> list[str]:
-    """Take our hooks out, and put back what stood there; a line for each."""
+    """Remove our hooks, restore the ones that were there before, and return a line for each."""
     told = []
     for name in HOOKS:
         path = os.path.join(directory, name.encode())
@@ -125,7 +124,7 @@ def remove(directory: bytes) -> list[str]:
 
 
 def installed(directory: bytes) -> dict[str, bool]:
-    """Hook → whether git runs ours."""
+    """Return, for each hook, whether git runs ours."""
     return {name: _runs(os.path.join(directory, name.encode())) for name in HOOKS}
 
 

@@ -1,4 +1,4 @@
-"""Paths as a person gives them, from where he stands."""
+"""Resolve paths that the user gives, relative to the current directory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 
 def from_here(repository: Repository, paths: Sequence[str]) -> tuple[bytes, ...]:
-    """The paths relative to the root of the work tree. Raises Refused for one outside of it, and for git's own."""
+    """Return the paths relative to the root of the work tree. Raise Refused for a path outside it, and for git's
+    own."""
     return tuple(_from_here(repository, path) for path in paths)
 
 
@@ -23,7 +24,7 @@ def _from_here(repository: Repository, path: str) -> bytes:
         raise Refused("'' is no path", "give a path inside the work tree")
     top = os.path.realpath(repository.work_tree)
     full = os.path.normpath(os.path.join(os.path.realpath(repository.cwd), os.fsencode(path)))
-    # the last component may be a link, which is meant itself
+    # the last component may be a link, and then the link itself is meant
     directory, name = os.path.split(full)
     full = os.path.join(os.path.realpath(directory), name) if full != top else top
     if full != top and not full.startswith(top + b"/"):

@@ -1,5 +1,5 @@
-"""Putting changes on top of a commit that they were not made on: path by path, with git's own merge of contents where
-both sides have changed a file. A conflict stops it, and then nothing has changed but for objects that nobody names."""
+"""Apply changes on top of a commit that they were not made on: path by path, with git's own content merge where both
+sides changed a file. A conflict stops it, and then nothing has changed except for some unreferenced objects."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-    #: Mode and object id; None for a path that is not there.
+    #: Mode and object id, or None for a path that does not exist.
     Entry = tuple[bytes, bytes] | None
 
-#: Kinds of entries whose contents can be merged: files, executable or not.
+#: Modes of entries whose contents can be merged: files, executable or not.
 FILES = (b"100644", b"100755")
 
 
 class Conflicts(Exception):
-    """These paths cannot be put on top of the commit: path → why."""
+    """Paths that cannot be applied on top of the commit: path → why."""
 
     def __init__(self, paths: dict[bytes, str]) -> None:
         super().__init__(paths)
@@ -33,7 +33,7 @@ class Conflicts(Exception):
 
 
 class Grafting:
-    """A tree that changes are put on, one after the other. `git` is the user's, without his index."""
+    """A tree to which changes are applied one after the other. `git` is the user's, without the user's index."""
 
     def __init__(self, repository: Repository, git: Git, room: bytes, tree: str) -> None:
         self._repository, self._room = repository, room
@@ -43,10 +43,10 @@ class Grafting:
         self.tree = tree
 
     def add(self, before: str, after: str, left_out: Iterable[bytes] = ()) -> list[bytes]:
-        """Put what differs between two trees on top, but for paths left out and what is in them. The paths that this
-        changed.
+        """Apply the difference between two trees, except for the paths in `left_out` and everything below them. Return
+        the paths that this changed.
 
-        Raises Conflicts, and then the tree is as it was."""
+        Raise Conflicts, with the tree unchanged."""
         conflicts: dict[bytes, str] = {}
         wanted: dict[bytes, Entry] = {}
         skipped = set(left_out)
@@ -99,7 +99,7 @@ class Grafting:
         return self._git.object_id("hash-object", "-w", "--stdin", data=content).encode()
 
     def _in_the_way(self, wanted: dict[bytes, Entry]) -> dict[bytes, str]:
-        """Paths for which a file would have to be a directory as well."""
+        """Return the paths that would have to be both a file and a directory."""
         new = [path for path, entry in wanted.items() if entry is not None and path not in self._entries]
         if not new:
             return {}
@@ -131,7 +131,7 @@ def _side(mode: bytes, oid: bytes) -> Entry:
 
 
 def is_whole(git: Git, commit: str, base: str | None, *, partial: bool) -> bool:
-    """Whether all that a commit brings over `base` can be read."""
+    """Return whether everything that a commit adds to `base` can be read."""
     promised = ["--exclude-promisor-objects"] if partial else []
     try:
         git.run("rev-list", "--objects", "--quiet", *promised, commit, *([f"^{base}"] if base else []))

@@ -1,4 +1,4 @@
-"""Where the user's HEAD is, and which operation of git is under way."""
+"""Where the user's HEAD is, and which git operation is in progress."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Call
     from gitckpt.repo.repository import Repository
 
-#: Nanoseconds within which a file may be written twice and keep its stat data.
+#: Nanoseconds within which a file may be written twice without a change in its stat data.
 RACY = 50_000_000
 
-#: Files that show an operation in progress, and say how far it is.
+#: Files that show that an operation is in progress, and how far it is.
 OPERATIONS = (
     ("rebase", ("rebase-merge/git-rebase-todo", "rebase-merge/onto", "rebase-merge/msgnum")),
     ("am", ("rebase-apply/next", "rebase-apply/last", "rebase-apply/onto")),
@@ -30,11 +30,11 @@ OPERATIONS = (
 
 
 class Head:
-    """`commit` and `tree` that HEAD names, None before the first commit; `branch` without `refs/heads/`, None when
-    detached.
+    """`commit` and `tree` are what HEAD names, None before the first commit; `branch` is without `refs/heads/`, and
+    None if HEAD is detached.
 
-    `operation` is the name of what is under way (`merge`, `rebase`, …) or None, and `operation_state` tells two states
-    of it apart."""
+    `operation` is the name of the operation in progress (`merge`, `rebase`, …) or None, and `operation_state`
+    distinguishes its states."""
 
     __slots__ = ("branch", "commit", "operation", "operation_state", "tree")
 
@@ -50,14 +50,14 @@ class Head:
         self.operation, self.operation_state = operation, operation_state
 
     def same_place(self, record: dict[str, Any]) -> bool:
-        """Whether HEAD's commit and the operation in progress are those on record (`event.git`)."""
+        """Return whether HEAD's commit and the operation in progress are those on record (`event.git`)."""
         return (self.commit, self.operation, self.operation_state) == (
             record.get("head"), record.get("operation"), record.get("operation_state"),
         )  # fmt: skip
 
 
 class Heads:
-    """Tells where HEAD is, and asks git only when a file that decides it has changed."""
+    """Finds where HEAD is, and asks git only when a file that decides it has changed."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository
@@ -65,18 +65,18 @@ class Heads:
         self._oids: tuple[str | None, str | None] = (None, None)
 
     def as_data(self) -> dict[str, Any]:
-        """What is known, for `take_up` in another process."""
+        """Return what is known, for `take_up` in another process."""
         names = [os.fsdecode(part) for part in self._key[:1]]
         return {"name": names, "stamps": self._key[1:], "oids": self._oids}
 
     def take_up(self, data: dict[str, Any]) -> None:
-        """Go on from what another process knew."""
+        """Continue from what another process knew."""
         commit, tree = (str(oid) if oid else None for oid in data["oids"])
         self._key = (*(os.fsencode(name) for name in data["name"]), *(tuple(stamp) for stamp in data["stamps"]))
         self._oids = commit, tree
 
     def start(self) -> tuple[tuple[Any, ...], Call | None]:
-        """Ask where HEAD is, and go on meanwhile; `read` takes the answer."""
+        """Start asking where HEAD is, without waiting; pass the result to `read`."""
         key = self._stamp()
         if key and key == self._key:
             return key, None
@@ -84,7 +84,7 @@ class Heads:
         return key, self._repository.git.start(*command, data=b"HEAD\nHEAD^{tree}\n")
 
     def read(self, asked: tuple[tuple[Any, ...], Call | None]) -> Head:
-        """HEAD with branch and operation."""
+        """Return HEAD with branch and operation."""
         key, call = asked
         if call is not None:
             self._oids = _oids(call.wait())
@@ -92,14 +92,14 @@ class Heads:
         return Head(*self._oids, _branch(self._repository), *_operation(self._repository.git_dir))
 
     def _stamp(self) -> tuple[Any, ...]:
-        """What changes when HEAD does; () where refs are no files, or were written too lately to tell."""
+        """Return what changes whenever HEAD does; () if refs are not files, or were written too recently to tell."""
         content = _read(self._repository.git_dir, "HEAD")
         if content is None or content.startswith(b"ref: refs/heads/.invalid"):
             return ()
         name = content.removeprefix(b"ref: ").rstrip(b"\n")
         files = (name, b"packed-refs") if content.startswith(b"ref: ") else ()
         if files and (_read(self._repository.common_dir, os.fsdecode(name)) or b"").startswith(b"ref: "):
-            return ()  # another name of a branch: it is that one's file that changes
+            return ()  # a symbolic branch: the file that changes is that of its target
         stamps = [stat_key(os.path.join(self._repository.common_dir, file)) for file in files]
         young = any(stamp and time.time_ns() - stamp[0] < RACY for stamp in stamps)
         return () if young else (content, *stamps)
@@ -107,7 +107,7 @@ class Heads:
 
 @reads("cat-file --batch-check")
 def _oids(output: bytes) -> tuple[str | None, str | None]:
-    """Commit and tree of HEAD; None before the first commit, where git says `missing`."""
+    """Return commit and tree of HEAD; None before the first commit, where git says `missing`."""
     commit, tree = (row.rsplit(" ", 1) for row in output.decode().splitlines())
     if (commit[1], tree[1]) == ("missing", "missing"):
         return None, None
@@ -130,7 +130,8 @@ def _branch(repository: Repository) -> str | None:
 
 
 def _operation(git_dir: bytes) -> tuple[str | None, str | None]:
-    """All operations count, the outermost gives the name: a merge may stop within a rebase or a bisection."""
+    """Return the name of the outermost operation and the state of all: a merge may stop within a rebase or a
+    bisection."""
     names: list[str] = []
     states: list[bytes] = []
     for name, files in OPERATIONS:
@@ -140,7 +141,7 @@ def _operation(git_dir: bytes) -> tuple[str | None, str | None]:
             states += [name.encode(), *contents]
     if not names:
         return None, None
-    from hashlib import sha256  # dear, and mostly nothing is under way
+    from hashlib import sha256  # slow to import, and usually nothing is in progress
 
     return names[0], sha256(b"".join(state + b"\0" for state in states)).hexdigest()[:16]
 

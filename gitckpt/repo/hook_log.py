@@ -1,4 +1,4 @@
-"""What went wrong in hooks of agent clients, which stand in nobody's way and say nothing on the screen."""
+"""A log of failures in hooks of agent clients, which never block the agent and print nothing."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-#: Bytes of the log at which its older half goes, and characters of a line.
+#: Bytes of the log above which its older half is dropped, and maximum characters of a line.
 LARGEST = 64 * 1024
 LONGEST = 1000
 
 
 def log_fault(repository: Repository, text: str) -> None:
-    """Add a line. Where that cannot be, nothing is said: there is nobody to say it to."""
+    """Append a line to the log. If that fails, say nothing: there is no one to tell."""
     path = log_path(repository)
     line = " ".join(text.split())[:LONGEST]
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -31,7 +31,7 @@ def log_fault(repository: Repository, text: str) -> None:
 
 
 def logged_faults(repository: Repository) -> list[str]:
-    """The lines, oldest first."""
+    """Return the lines, oldest first."""
     try:
         with open(log_path(repository), "rb") as file:
             return file.read(2 * LARGEST).decode("utf-8", "replace").splitlines()
@@ -40,7 +40,7 @@ def logged_faults(repository: Repository) -> list[str]:
 
 
 def log_path(repository: Repository) -> bytes:
-    """Where the log is."""
+    """The path of the log."""
     return os.path.join(repository.private_dir, b"hooks.log")
 
 

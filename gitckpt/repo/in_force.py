@@ -1,4 +1,5 @@
-"""The settings in force in a work tree. Who lives long asks again: the user, or the agent, may have changed them."""
+"""The settings in force in a work tree. A long-lived process refreshes them, because the user or the agent may have
+changed them."""
 
 from __future__ import annotations
 
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class SettingsInForce:
-    """`settings` is one object, which `refresh` brings up to date.
+    """`settings` is one object, which `refresh` updates in place.
 
-    With `lenient` bad settings of gitckpt are told and left aside; else the first reading raises UsageError. Later,
-    what was in force stays so while they are bad, and that is told."""
+    With `lenient`, invalid settings of gitckpt are reported and ignored; otherwise the first read raises UsageError. If
+    they become invalid later, that is reported and the previous settings stay in force."""
 
     def __init__(self, repository: Repository, say: Say | None = None, *, lenient: bool = False) -> None:
         self._repository, self._say = repository, say
@@ -33,7 +34,7 @@ class SettingsInForce:
         self._stamps = self._look()
 
     def refresh(self) -> bool:
-        """Whether a file that settings come from has changed; they are read anew then."""
+        """Read the settings again if a file that they come from has changed, and return whether they were."""
         stamps = self._look()
         if stamps == self._stamps:
             return False
@@ -45,7 +46,7 @@ class SettingsInForce:
                 self._say(f"{error}; going on with the settings from before")
             return False
         finally:
-            # what has changed since it was looked at is read once more the next time
+            # a file that has changed since the stamps were taken is read again the next time
             self._stamps = stamps if known == len(self._files) else self._look()
         for name in Settings.__slots__:
             setattr(self.settings, name, getattr(read, name))
@@ -69,7 +70,7 @@ class SettingsInForce:
         return [stat_key(path) for path in self._files]
 
     def _places(self, origins: list[bytes], entries: list[bytes]) -> list[bytes]:
-        """Every file that settings come from, or may come from once it is there."""
+        """Return every file that settings come from, or would come from if it existed."""
         repository, home = self._repository, os.path.expanduser(b"~")
         personal = os.environb.get(b"XDG_CONFIG_HOME") or os.path.join(home, b".config")
         usual = [
@@ -88,7 +89,7 @@ class SettingsInForce:
 
 
 def _included(origins: list[bytes], entries: list[bytes], work_tree: bytes) -> list[bytes]:
-    """The files that others include, be they there or not."""
+    """Return the files that other files include, whether they exist or not."""
     found = []
     for origin, entry in zip(origins, entries, strict=True):
         name, _, value = entry.partition(b"\n")
@@ -100,7 +101,7 @@ def _included(origins: list[bytes], entries: list[bytes], work_tree: bytes) -> l
 
 @reads("config --list")
 def _origins(output: bytes) -> tuple[list[bytes], list[bytes]]:
-    """Where each entry is from, and the entry: name, line end, value."""
+    """Return the origin of each entry, and the entry: name, line end, value."""
     fields = split(output)
     origins, entries = fields[::2], fields[1::2]
     if len(origins) != len(entries) or any(b"." not in entry.partition(b"\n")[0] for entry in entries):

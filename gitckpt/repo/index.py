@@ -1,9 +1,9 @@
-"""The private index: seeded once from the user's, then kept. It makes a snapshot cost what changed and not what is
-there.
+"""The private index: seeded once from the user's, then kept. It makes the cost of a snapshot depend on what changed,
+not on what there is.
 
-Entries are trusted by their stat data. So whatever is put into it must be as on disk, byte for byte: an entry whose
-blob may differ from the file (a filter, a line-end rule, a flag that tells git not to look) loses its stat data here
-and is read again."""
+Its entries are trusted by their stat data, so everything in it must match the disk byte for byte. An entry whose blob
+may differ from the file (because of a filter, a line-end rule, or a flag that tells git not to look) loses its stat
+data here and is read again."""
 
 from __future__ import annotations
 
@@ -28,21 +28,22 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: Attributes under which a blob may differ from the file in any way, and those that only change line ends, and so the
-#: size.
+#: Attributes that may make a blob differ from its file in any way, and those that only convert line ends and so change
+#: the size.
 ANY_CHANGE = (b"filter", b"ident", b"working-tree-encoding")
 LINE_ENDS = (b"text", b"eol", b"crlf")
 
-#: An entry of `ls-files -z -s -v` about which nothing is odd, and its path.
+#: An ordinary entry of `ls-files -z -s -v`, and its path.
 PLAIN = rb"(?:\A|(?<=\0))H 1(?:00644|00755|20000) [0-9a-f]+ 0\t([^\0]+)\0"
 
 
 class Seed:
     """What the private index was made from.
 
-    `key` is the stat data of the user's index and `listing` what `ls-files -z -s -v` said of it; `paths` are those in
-    the private index, `directories` what they are in, and `as_is` says that its entries are the user's, each with its
-    stat data; `plain`, that nothing is odd about one of his. `written` is when he wrote it, in whole seconds."""
+    `key` is the stat data of the user's index and `listing` the output of `ls-files -z -s -v` for it; `paths` are those
+    in the private index, and `directories` those that contain them. `as_is` says that its entries are the user's, each
+    with its stat data; `plain` says that all entries of the user's are ordinary. `written` is when the user's index was
+    written, in whole seconds."""
 
     __slots__ = ("as_is", "directories", "key", "listing", "paths", "plain", "written")
 
@@ -53,20 +54,21 @@ class Seed:
         self.directories: set[bytes] = set()
 
     def may_hide_edits(self, status: os.stat_result) -> bool:
-        """Whether a file may have changed after the index was written without git being able to tell.
+        """Return whether a file may have changed after the index was written without git being able to tell.
 
-        Git looks again where the modification time is as young as the index. Where that was put back, a change time of
-        the same second is all there is, and git compares whole seconds."""
+        Git reads a file again if its modification time is as recent as the index. If that time was set back, only a
+        change time in the same second is left, and git compares whole seconds."""
         if status.st_ctime < self.written:
             return False
         return int(status.st_mtime) != int(status.st_ctime) and stat.S_ISREG(status.st_mode)
 
 
 def is_whole(repository: Repository) -> bool:
-    """Whether the private index and the parts that it shares are as git wrote them, and no seed that nobody has come to
-    take a snapshot from.
+    """Return whether the private index and its shared parts are as git wrote them, and not a seed from which no
+    snapshot was taken yet.
 
-    Git itself does not look: what is left of a file that was cut is all there is to it, and the tree is another."""
+    Git itself does not check: it would take what is left of a truncated file for the whole index, and write a different
+    tree."""
     if os.path.lexists(_seeding(repository)):
         return False
     paths = [index_path(repository), *_shared(repository)]
@@ -79,7 +81,8 @@ def _shared(repository: Repository) -> list[bytes]:
 
 
 def _checksum(path: bytes, algorithm: str) -> str:
-    """Whether the checksum at the end of an index is "right", "wrong", or "none": git can be told to leave it out."""
+    """Return whether the checksum at the end of an index is "right", "wrong", or (git can be configured to omit it)
+    "none"."""
     if not is_plain_file(path):
         return "wrong"
     with open(path, "rb") as file:
@@ -93,7 +96,7 @@ def _checksum(path: bytes, algorithm: str) -> str:
 
 
 def tidy(repository: Repository, raw: Git) -> None:
-    """Remove the shared parts of a split index that the index no longer names; git keeps them for weeks."""
+    """Remove shared parts of a split index that the index no longer names; git would keep them for weeks."""
     names = [name for name in os.listdir(repository.private_dir) if name.startswith(b"sharedindex.")]
     if len(names) > 1:
         used = os.path.basename(raw.run("rev-parse", "--shared-index-path").rstrip(b"\n"))
@@ -103,17 +106,18 @@ def tidy(repository: Repository, raw: Git) -> None:
 
 
 def _seeding(repository: Repository) -> bytes:
-    """Is there while the private index is made: till then it holds entries of the user's that are not as on disk."""
+    """The file that exists while the private index is being made and holds entries of the user's that do not match the
+    disk."""
     return os.path.join(repository.private_dir, b"seeding")
 
 
 def settle(repository: Repository) -> None:
-    """A snapshot was taken from what `seed` made: whoever comes next may go on from it."""
+    """Note that a snapshot was taken from what `seed` made, so that any process may continue from it."""
     clear(_seeding(repository))
 
 
 def distrust(raw: Git, paths: Collection[bytes]) -> None:
-    """Take the stat data from these entries: whoever looks next reads the files again."""
+    """Remove the stat data from these entries, so that the files are read again the next time."""
     if paths:
         named = sorted(paths) if len(paths) <= MOST_PATHSPECS else []
         entries = split(raw.run("ls-files", "-z", "-s", "--", *named))
@@ -122,11 +126,11 @@ def distrust(raw: Git, paths: Collection[bytes]) -> None:
 
 
 def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Directories], *, sparse: bool = False) -> Seed:
-    """Make the private index from the user's, or empty where he has none.
+    """Make the private index from the user's, or make it empty if there is none.
 
-    In a `sparse` checkout paths flagged skip-worktree that are not on disk are kept; else they were deleted. `look` is
-    given the directories that have entries, before git is asked anything for which it reads rules; it gives all
-    directories that there are, read anew."""
+    In a `sparse` checkout, paths flagged skip-worktree that are not on disk are kept; otherwise they count as deleted.
+    `look` is called with the directories that have entries, before git is run for anything that makes it read rules; it
+    returns all existing directories, freshly read."""
     path = index_path(repository)
     write_file(_seeding(repository), b"")
     for stale in (path, path + b".lock", *_shared(repository)):
@@ -142,7 +146,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Director
         suspicious = _flagged(repository, seed, sparse)
         seed.directories = parents(seed.paths)
         user = repository.user_git().view(GIT_INDEX_FILE=path)
-        # any value of either, also one that a scope nearer to the user takes back
+        # any value of either, even one that a more specific scope overrides
         converting = user.start("config", "--get-regexp", r"^core\.(autocrlf|attributesfile)$", ok=(0, 1))
         try:
             directories = look(seed.directories)
@@ -152,7 +156,7 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Director
         if converting.wait() or _conversion_possible(repository, seed, directories):
             suspicious += _converted(repository, raw, user, seed)
     except GitFailed:
-        # the user's index is damaged: that is told where it is captured, and his files are recorded all the same
+        # the user's index is damaged: this is reported where it is captured, and the files are recorded anyway
         clear(path)
         raw.run("read-tree", "--empty")
         return Seed()
@@ -165,7 +169,8 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Director
 
 @reads("ls-files")
 def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
-    """Rows that make plain entries of all that are not: unmerged, only intended, flagged, repositories of their own."""
+    """Return rows that turn all other entries into ordinary ones: unmerged, intent-to-add and flagged entries, nested
+    repositories."""
     seed.paths = re.findall(PLAIN, seed.listing)
     seed.plain = len(seed.paths) == seed.listing.count(b"\0") and not _may_be_intended(seed.listing)
     if seed.plain:
@@ -184,7 +189,7 @@ def _flagged(repository: Repository, seed: Seed, sparse: bool) -> list[bytes]:
             rows.append(b"0 %s\t%s\0" % (null, path))
             ours.setdefault(path, b"%s %s 0\t%s\0" % (mode, oid, path))
         elif sparse and tag.upper() == b"S" and not os.path.lexists(repository.at(path)):
-            continue  # outside of the checkout: kept as it is
+            continue  # outside the checkout: kept as it is
         elif tag != b"H" or _may_be_intended(oid):
             rows.append(b"%s %s 0\t%s\0" % (mode, oid, path))
     seed.paths = list(every)
@@ -197,7 +202,7 @@ def _may_be_intended(text: bytes) -> bool:
 
 @reads("check-attr")
 def _converted(repository: Repository, raw: Git, user: Git, seed: Seed) -> list[bytes]:
-    """Rows that take the stat data from entries that the user's git may have converted on the way in."""
+    """Return rows that remove the stat data from entries that the user's git may have converted when adding them."""
     listing = [entry[2:].split(b"\t", 1) for entry in split(seed.listing) if entry[2:].startswith(b"100")]
     entries = [(head, path) for head, path in listing if head.endswith(b" 0")]
     oids = {path: head.split(b" ")[1] for head, path in entries}
@@ -212,7 +217,7 @@ def _converted(repository: Repository, raw: Git, user: Git, seed: Seed) -> list[
 
 
 def _of_other_size(repository: Repository, raw: Git, oids: dict[bytes, bytes]) -> set[bytes]:
-    """The paths whose file is not of the size of their blob: their line ends were converted."""
+    """Return the paths whose file and blob differ in size because line ends were converted."""
     if not oids:
         return set()
     output = raw.run("cat-file", "--batch-check=%(objectsize)", "--buffer", data=b"\n".join(oids.values()) + b"\n")
@@ -227,10 +232,10 @@ def _size(path: bytes) -> bytes:
 
 
 def _conversion_possible(repository: Repository, seed: Seed, directories: Directories) -> bool:
-    """Whether any attribute file of the user's could make a blob differ from its file."""
+    """Return whether any attribute file of the user's could make a blob differ from its file."""
     if os.path.exists(os.path.join(repository.common_dir, b"info", b"attributes")) or _personal_attributes():
         return True
-    # in the index, or beside a recorded file, ignored or not: git reads it wherever it stands
+    # in the index or beside a recorded file, ignored or not: git reads it wherever it is
     return b".gitattributes\0" in seed.listing or directories.may_have_attributes
 
 
@@ -240,7 +245,7 @@ def _personal_attributes() -> bool:
 
 
 def _with_conversion(user: Git, paths: list[bytes]) -> tuple[set[bytes], set[bytes]]:
-    """The paths with an attribute that may change anything, and those whose line ends may be converted."""
+    """Return the paths with an attribute that may change anything, and those whose line ends may be converted."""
     any_change: set[bytes] = set()
     line_ends: set[bytes] = set()
     if not paths:
@@ -258,12 +263,12 @@ def _with_conversion(user: Git, paths: list[bytes]) -> tuple[set[bytes], set[byt
 
 
 def paths(raw: Git) -> list[bytes]:
-    """All paths of the private index."""
+    """Return all paths in the private index."""
     return split(raw.run("ls-files", "-z"))
 
 
 def parents(paths: Iterable[bytes]) -> set[bytes]:
-    """All directories that these paths are in, the root apart."""
+    """Return all directories that contain these paths, except the root."""
     found: set[bytes] = set()
     for path in paths:
         directory = path.rpartition(b"/")[0]

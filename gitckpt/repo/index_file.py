@@ -1,4 +1,5 @@
-"""An index as a file: telling whether it was written, and copying it so that git trusts the copy as far as it may."""
+"""An index as a file: detecting that it was written, and copying it so that git trusts the copy no more than the
+original."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from gitckpt.repo.private import clear, is_plain_file
 
 
 def stat_key(path: bytes) -> tuple[int, ...]:
-    """What changes when a file is written or replaced; () where there is none."""
+    """Return what changes when a file is written or replaced; () if there is none."""
     try:
         status = os.stat(path)
     except OSError:
@@ -18,12 +19,12 @@ def stat_key(path: bytes) -> tuple[int, ...]:
 
 
 def copy_index(source: bytes, target: bytes) -> bool:
-    """Copy an index with its modification time in nanoseconds; whether there was one.
+    """Copy an index, keeping its modification time to the nanosecond. Return whether there was one.
 
-    Raises GitFailed where it cannot be read.
+    Raise GitFailed if it cannot be read.
 
-    Git tells a racy entry by comparing its time with the index file's: a copy with a new time loses edits without a
-    word."""
+    Git detects a racy entry by comparing its time with that of the index file: a copy with a new time silently loses
+    edits."""
     temporary = b"%s.%d" % (target, os.getpid())
     if not is_plain_file(target):
         clear(target)
@@ -36,7 +37,7 @@ def copy_index(source: bytes, target: bytes) -> bool:
                 writer.write(piece)
     except FileNotFoundError:
         return False
-    except PermissionError as error:  # as a git of root's under a strict umask leaves it
+    except PermissionError as error:  # e.g. if root ran git under a strict umask
         hint = "see who owns it: git status fails at it too"
         raise GitFailed(f"{os.fsdecode(source)!r} cannot be read: {error.strerror}", hint) from error
     os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
@@ -46,7 +47,7 @@ def copy_index(source: bytes, target: bytes) -> bool:
 
 
 def _copy_shared_index(source: bytes, target: bytes) -> None:
-    """A split index names a file beside it, which git looks for beside the copy."""
+    """Copy the shared file that a split index names: git looks for it beside the copy."""
     if not os.path.isdir(source):
         return
     for name in os.listdir(source):

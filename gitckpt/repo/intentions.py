@@ -1,5 +1,4 @@
-"""Files of which the staging area only says that they will be added: `git add -N`. Told with their modes, and noted
-again."""
+"""Intent-to-add entries of the staging area (`git add -N`): reading them with their modes, and setting them again."""
 
 from __future__ import annotations
 
@@ -15,16 +14,16 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: An index entry that only says that a file will be added (git's CE_INTENT_TO_ADD).
+#: The flag of an index entry that only says that a file will be added (git's CE_INTENT_TO_ADD).
 INTENT_TO_ADD = 1 << 29
 
-#: The place, in the private directory, of a work tree for `note` alone.
+#: Name, in the private directory, of a temporary work tree for `note`.
 SHOWN = b"intended"
 
 
 def intended(git: Git, entries: Iterable[bytes], empty: bytes) -> dict[bytes, bytes]:
-    """Path → mode of the entries of an index that are only intended; `entries` as `ls-files -z -s -v` prints them. Such
-    an entry looks like an `empty` file."""
+    """Return path → mode of the intent-to-add entries of an index; `entries` are as `ls-files -z -s -v` prints them.
+    Such an entry looks like an `empty` file."""
     modes = {
         entry.partition(b"\t")[2]: entry.split(b" ", 2)[1] for entry in entries if empty in entry.partition(b"\t")[0]
     }
@@ -37,10 +36,10 @@ def intended(git: Git, entries: Iterable[bytes], empty: bytes) -> dict[bytes, by
 
 
 def note(repository: Repository, git: Git, wanted: Mapping[bytes, bytes]) -> None:
-    """Note the intention to add these files, by path → mode.
+    """Record the intent to add these files, given as path → mode.
 
-    Git takes the mode from what it sees, and sees none of what has gone since. So it is shown a work tree of nothing
-    but these."""
+    Git takes the mode from the file on disk, and the file may be gone by now. So git runs on a work tree with only
+    stand-ins for these files."""
     if not wanted:
         return
     shown = os.path.join(repository.private_dir, SHOWN)
@@ -57,7 +56,7 @@ def note(repository: Repository, git: Git, wanted: Mapping[bytes, bytes]) -> Non
 
 
 def _stand_in(path: bytes, mode: bytes) -> None:
-    """Something of that mode."""
+    """Create a file or link of that mode."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     if mode == b"120000":
         os.symlink(b"nowhere", path)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
-#: Identity and time of the root commit; it must be the same object everywhere.
+#: Identity and time of the root commit, which must be the same object everywhere.
 NOBODY = "gitckpt <gitckpt@localhost> 0 +0000"
 
 EMPTY_TREE = {
@@ -35,7 +35,7 @@ Lines = dict[str, dict[str, str]]
 
 
 def commit_content(tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> bytes:
-    """A commit object as git holds it."""
+    """Return the content of a commit object."""
     head = [
         f"tree {tree}",
         *(f"parent {p}" for p in parents),
@@ -48,16 +48,16 @@ def commit_content(tree: str, parents: Sequence[str], message: str, author: str,
 
 
 def _root_content(object_format: str) -> bytes:
-    """The constant root commit under every session, as git holds it."""
+    """Return the content of the constant root commit, which is under every session."""
     return commit_content(EMPTY_TREE[object_format], [], ROOT + "\n", NOBODY, NOBODY)
 
 
 def root_id(object_format: str) -> str:
-    """The id of that commit."""
+    """Return the id of the root commit."""
     return object_name("commit", _root_content(object_format), object_format)
 
 
-#: What is asked of a ref for a Tip.
+#: The fields that git is asked for to make a Tip.
 TIP = ("%(refname)", "%(objectname)", "%(parent)", "%(tree)", "%(contents)")
 
 
@@ -78,16 +78,16 @@ class Journal:
         self._git = repository.git
 
     def lines(self, session: str | None = None) -> Lines:
-        """Session → line → commit at its tip; of all sessions, or of one."""
+        """Return session → line → commit at its tip, for all sessions or for one."""
         return self._refs(f"{REFS}{session}/heads" if session else REFS)[0]
 
     def origins(self) -> dict[str, str]:
-        """The sessions that were fetched, and the remote that each came from. They are only read here."""
+        """Return the sessions that were fetched, and the remote that each came from. They are read-only here."""
         return self._refs(f"{REFS}*/from/**")[1]
 
     def _refs(self, prefix: str) -> tuple[Lines, dict[str, str]]:
-        """The lines of all sessions, and where those were fetched from that were. Raises GitFailed where we may not
-        read them."""
+        """Return the lines of all sessions, and where the fetched ones came from. Raise GitFailed if we may not read
+        them."""
         found: Lines = {}
         origins: dict[str, str] = {}
         for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
@@ -106,12 +106,12 @@ class Journal:
         return found, origins
 
     def numbered(self) -> Lines:
-        """The lines of the sessions that are called as attempts are: what `new_session_id` gives, and a number."""
+        """Return the lines of the sessions that are named like attempts: an id from `new_session_id`, then a number."""
         lines = self._refs(f"{REFS}*-*-*-*/heads/*")[0]
         return {id: tips for id, tips in lines.items() if _is_numbered(*id.split("-"))}
 
     def tips(self, session: str) -> dict[str, Tip]:
-        """Line → what is at its tip, in one call of git. Raises Damaged where a commit is missing."""
+        """Return line → its Tip, with one call of git. Raise Damaged if a commit is missing."""
         command = ("for-each-ref", f"--format={'%00'.join(TIP)}%00", f"{REFS}{session}/heads")
         try:
             found = _tips(self._git.run(*command))
@@ -122,19 +122,20 @@ class Journal:
         return found
 
     def tags(self, session: str) -> dict[str, str]:
-        """The tags of a session: id → commit."""
+        """Return the tags of a session: id → commit."""
         output = self._git.text("for-each-ref", "--format=%(objectname) %(refname)", f"{REFS}{session}/tags")
         rows = (row.partition(" ") for row in output.split("\n") if row)
         return {name.rpartition("/")[2]: oid for oid, _, name in rows}
 
     def current(self) -> tuple[str, str] | None:
-        """Session and line that this work tree records on, or None."""
+        """Return the session and line that this work tree records on, or None."""
         name = self._current_ref()
         parts = name.removeprefix(REFS).split("/")
         return (parts[0], parts[2]) if len(parts) == 3 and parts[1] == "heads" else None
 
     def _current_ref(self) -> str:
-        """What the symbolic ref points to; read from its file where refs are files, which saves a call on every log."""
+        """Return the target of the symbolic ref, read from its file if refs are files: this saves a call on every
+        log."""
         try:
             with open(os.path.join(self.repository.git_dir, os.fsencode(CURRENT)), "rb") as file:
                 content = file.read(4096).decode("utf-8", "surrogateescape")
@@ -149,38 +150,38 @@ class Journal:
         return call.wait().decode("utf-8", "surrogateescape").rstrip("\n")
 
     def events(self, tips: Iterable[str], count: int | None = None) -> list[Event]:
-        """The events from these commits back to the first, newest first; at most `count`. Raises Damaged where one is
-        missing."""
+        """Return the events from these commits back to the first, newest first; at most `count`. Raise Damaged if one
+        is missing."""
         return self._log(["--first-parent", *([f"-n{count}"] if count is not None else [])], sorted(set(tips)))
 
     def at(self, commits: Iterable[str]) -> list[Event]:
-        """The events at these very commits. Raises Damaged where one is missing."""
+        """Return the events at exactly these commits. Raise Damaged if one is missing."""
         return self._log(["--no-walk=unsorted"], sorted(set(commits)))
 
     def event(self, commit: str) -> Event:
-        """The event at this commit. Raises Damaged where it is missing, or is no event."""
+        """Return the event at this commit. Raise Damaged if it is missing or not an event."""
         found = self.at([commit])
         if not found:
             raise Damaged(f"commit {commit[:12]} is no event of a session", "gitckpt log shows those that are")
         return found[0]
 
     def places(self) -> list[str]:
-        """What stands for this work tree in the records of what was done here; [] before the first. Never fetched."""
+        """Return the ids of this work tree in the records of what was done here; [] before the first. Never fetched."""
         rows = self._git.text("for-each-ref", "--format=%(refname)", PLACES).split("\n")
         return [name.removeprefix(PLACES) for name in rows if name]
 
     def operations(self) -> list[Event]:
-        """The rollbacks and retries of work trees of this one's name, here and elsewhere, in no order; not those of
-        fetched sessions. Raises Damaged where an event is missing."""
+        """Return the rollbacks and retries of work trees with this one's name, here and elsewhere, in no particular
+        order, without those of fetched sessions. Raise Damaged if an event is missing."""
         lines, origins = self._refs(REFS)
         tips = sorted({tip for id, held in lines.items() if id not in origins for tip in held.values()})
-        # git sorts out the rest: reading a long history here would cost more than the rollback does
+        # git filters out the rest: reading a long history here would cost more than the rollback itself
         found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
         return [e for e in found if e.worktree == self.repository.name and e.session not in origins]
 
     def heard(self, tips: Iterable[str]) -> str:
-        """How far a client's record had been read at the newest event on these lines that says so; "" where none does.
-        Raises Damaged where an event is missing."""
+        """Return how far a client's transcript had been read, from the newest event on these lines that says so; "" if
+        none does. Raise Damaged if an event is missing."""
         found = self._log(["-n1", "--first-parent", "-E", '--grep=^heard: "'], sorted(set(tips)))
         return found[0].heard if found else ""
 
@@ -195,12 +196,12 @@ class Journal:
         return _events(output)
 
     def session(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
-        """A session whole, from its refs alone."""
+        """Return a complete session, read from its refs alone."""
         tips = self.lines(id).get(id, {}) if lines is None else lines
         return Session(id, self.events(tips.values()), tips)
 
     def sessions(self, *, everywhere: bool = False) -> list[Session]:
-        """All sessions of this work tree, oldest first, or of all work trees and those that were fetched."""
+        """Return all sessions of this work tree, or of all work trees and those that were fetched, oldest first."""
         lines, origins = self._refs(REFS)
         events: dict[str, Event] = {
             e.commit: e for e in self.events(t for tips in lines.values() for t in tips.values())
@@ -242,7 +243,7 @@ def _is_numbered(date: str, time: str, chance: str, number: str = "", *more: str
 
 
 def session_of(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) -> Session:
-    """The events that are reached from the tips of a session, one opened in another session's history included."""
+    """Build a session from the events reachable from its tips, including those of a session that it was opened in."""
     own: dict[str, Event] = {}
     for tip in tips.values():
         event = events.get(tip)
@@ -253,7 +254,7 @@ def session_of(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) ->
 
 
 def break_ref_locks(repository: Repository) -> None:
-    """Remove the locks that a killed git has left on refs of ours, also on those that it did not come to make."""
+    """Remove the locks that a killed git left on our refs, including refs that it did not get to create."""
     for top in (
         os.path.join(repository.common_dir, os.fsencode(REFS)),
         os.path.join(repository.git_dir, b"refs/worktree"),
@@ -265,9 +266,9 @@ def break_ref_locks(repository: Repository) -> None:
 
 
 class Writer:
-    """Writes events. Objects first, refs last and in one transaction with compare-and-swap.
+    """Writes events: objects first, refs last and in one compare-and-swap transaction.
 
-    `raw` is git in the private directory, for objects; refs are the user's repository's.
+    `raw` is git in the private directory, used for objects; the refs are in the user's repository.
     """
 
     def __init__(self, repository: Repository, raw: Git, author: str, lock: WorkTreeLock, *, durable: bool) -> None:
@@ -276,7 +277,7 @@ class Writer:
         self._refs.keep_open(lambda: lock.descriptor)
 
     def root(self) -> str:
-        """The constant root commit, made anew each time: a gc may have taken it since."""
+        """Write the constant root commit, each time, because a gc may have removed it, and return its id."""
         content = _root_content(self._repository.object_format)
         tree = self._raw.start("hash-object", "-t", "tree", "-w", "--stdin")
         commit = self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content)
@@ -284,21 +285,21 @@ class Writer:
         return object_id(commit.wait(), commit.words)
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
-        """A commit object; the user's configuration, hooks and signing have no say in it."""
+        """Write a commit object, unaffected by the user's configuration, hooks and signing."""
         content = commit_content(tree, parents, message, author, committer)
         return self._raw.object_id("hash-object", "-t", "commit", "-w", "--stdin", data=content)
 
     def write(self, event: Event, tree: str, seconds: int) -> str:
-        """The commit of an event on a snapshot; `event.parents` are its parents. Not yet reachable."""
+        """Write the commit of an event on a snapshot, with the parents `event.parents`. It is not reachable yet."""
         committer = f"gitckpt <gitckpt@localhost> {seconds} +0000"
         author = f"{self._author} {seconds} +0000" if self._author else committer
         return self.commit(tree, event.parents, encode(event), author, committer)
 
     def publish(self, updates: Sequence[tuple[str, str, str]], reason: str) -> None:
-        """Move refs in one transaction: (name, new, old) each, where an empty `old` leaves the old value unlooked at.
+        """Move refs in one transaction, each given as (name, new, old). An empty `old` does not check the old value.
 
-        The null object id as `old` asks that the ref be new, as `new` deletes it; an empty `new` only looks at `old`.
-        Raises GitFailed, with nothing moved, where a ref is not what `old` says.
+        The null object id as `old` requires that the ref be new; as `new` it deletes the ref. An empty `new` only
+        checks `old`. Raise GitFailed, with nothing moved, if a ref does not have the value `old`.
         """
         commands = [b"start"]
         for name, new, old in updates:
@@ -316,7 +317,7 @@ class Writer:
             raise unknown_form("update-ref")
 
     def place(self) -> str:
-        """What stands for this work tree, made where there is nothing yet."""
+        """Return the id that stands for this work tree, creating it if there is none yet."""
         known = Journal(self._repository).places()
         if known:
             return known[0]
@@ -325,12 +326,12 @@ class Writer:
         return new
 
     def set_current(self, session: str, line: str) -> None:
-        """Let this work tree record on that line from now on."""
+        """Make this work tree record on that line from now on."""
         self._move([CURRENT], "symbolic-ref", CURRENT, line_ref(session, line))
 
     def _move(self, names: Sequence[str], *command: str, data: bytes = b"") -> bytes:
-        """What a command answers that moves refs of ours; run once more where a killed git has left a lock on one of
-        them."""
+        """Run a command that moves our refs, and return its output; if a killed git left a lock on one of them, break
+        it and retry once."""
         try:
             return self._refs.run(*command, data=data)
         except GitFailed:

@@ -1,5 +1,5 @@
-"""A document that one process keeps for the next, with its checksum: what is not as it was written is as if it were not
-there. A bit that has turned would be believed else, for most of it still looks like what it was."""
+"""A document that one process keeps for the next, with a checksum. A document that does not match it is ignored: a
+flipped bit would otherwise be believed, because the rest would still look right."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 def keep(path: bytes, document: dict[str, Any]) -> None:
-    """Write the document, whole or not at all. Raises OSError."""
+    """Write the document atomically. Raise OSError."""
     content = json.dumps(document).encode()
     write_file(path, b"%s\n%s" % (_checksum(content), content))
 
 
 def kept(path: bytes) -> dict[str, Any] | None:
-    """The document at the path, or None where there is none that is whole."""
+    """Return the document at the path, or None if there is no intact one."""
     if not is_plain_file(path):
         return None
     try:
@@ -34,6 +34,6 @@ def kept(path: bytes) -> dict[str, Any] | None:
 
 
 def _checksum(content: bytes) -> bytes:
-    from zlib import crc32  # OpenSSL's digests take milliseconds to get ready
+    from zlib import crc32  # OpenSSL's digests take milliseconds to initialize
 
     return b"%08x" % crc32(content)

@@ -1,5 +1,5 @@
-"""What a push would carry that is not meant for others: content that a filter of the user's keeps out of commits, files
-that his rules ignore, keys and tokens."""
+"""Find what a push would carry that is not meant for others: content that one of the user's filters keeps out of
+commits, files that the user's rules ignore, keys and tokens."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
     from gitckpt.repo.transport import Tell
     from gitckpt.repo.worktree import WorkTree
 
-#: Bytes of a file above which it is read piece by piece.
+#: Size in bytes above which a file is read piece by piece.
 LARGE = 1 << 24
 
-#: Values by which an attribute names no filter.
+#: Values of the attribute that name no filter.
 NO_FILTER = (b"unspecified", b"unset", b"set", b"")
 
 
 class Leak(NamedTuple):
-    """A file that is not meant for others, the first commit that has it, and why; the path is b"" for the record of the
-    commit itself."""
+    """A file that is not meant for others, the first commit that has it, and the reason. The path is b"" for the record
+    of the commit itself."""
 
     path: bytes
     commit: str
@@ -41,7 +41,8 @@ class Leak(NamedTuple):
 
 
 def leaks(tree: WorkTree, found: Outgoing, tips: Iterable[str], tell: Tell) -> list[Leak]:
-    """All that a push of this would give away, by path; one reason for each. `tips` are the commits to be pushed."""
+    """Return everything that a push of `found` would give away, sorted by path, with one reason each. `tips` are the
+    commits to push."""
     reasons: dict[bytes, Leak] = {}
     for leak in (
         *_converted(tree, found),
@@ -53,12 +54,12 @@ def leaks(tree: WorkTree, found: Outgoing, tips: Iterable[str], tell: Tell) -> l
     return sorted(reasons.values(), key=lambda leak: (leak.path, leak.commit))
 
 
-# -- what a filter would have made something else of
+# -- content that a filter would have changed
 
 
 def _converted(tree: WorkTree, found: Outgoing) -> Iterator[Leak]:
-    """New files of snapshots, as they are on disk, whose attributes name a filter: those of the snapshot itself, or of
-    the work tree as it is now."""
+    """Yield new files of snapshots, which hold them as on disk, whose attributes name a filter in the snapshot itself
+    or in the current work tree."""
     git = tree.repository.user_git()
     paths = {path for _, path in found.raw}
     filters = _filters(git, paths) if paths else {}
@@ -79,7 +80,7 @@ def _kept_out(path: bytes, commit: str, name: bytes) -> Leak:
 
 
 def _filters(git: Git, paths: Collection[bytes], *options: str) -> dict[bytes, bytes]:
-    """Path → the filter that its attributes name."""
+    """Return path → the filter that its attributes name."""
     if not paths:
         return {}
     data = b"".join(path + b"\0" for path in sorted(paths))
@@ -94,7 +95,7 @@ def _read_filters(output: bytes) -> dict[bytes, bytes]:
 
 
 def _filters_then(git: Git, attributes: Attributes, paths: Collection[bytes]) -> dict[bytes, bytes]:
-    """The same by the attributes of a snapshot, which are put into an index of their own for that."""
+    """Like `_filters`, under the attributes of a snapshot, which are put into a temporary index for that."""
     with room("leaks") as scratch:
         then = git.view(GIT_INDEX_FILE=os.path.join(scratch, b"index"))
         rows = b"".join(b"100644 %s\t%s\0" % (oid, path) for path, oid in sorted(attributes))
@@ -102,17 +103,17 @@ def _filters_then(git: Git, attributes: Attributes, paths: Collection[bytes]) ->
         return _filters(then, paths, "--cached")
 
 
-# -- what his rules ignore
+# -- files that the user's rules ignore
 
 
 def _ignored(tree: WorkTree, found: Outgoing, tips: Iterable[str]) -> Iterator[Leak]:
-    """New files of snapshots that a rule ignores and git does not track: they came in by `include`, or by a rollback
-    that was about to overwrite them."""
+    """Yield new files of snapshots that a rule ignores and git does not track. They came in through `include`, or
+    through a rollback that was about to overwrite them."""
     tracked = set(split(tree.repository.git.run("ls-files", "-z")))
     rows = {path: commit for (_, path), commit in found.raw.items() if path not in tracked}
     committed = {path for oid, path in found.places if (oid, path) not in found.raw}
     rules = with_rules(tree.raw, tree.settings)
-    with tree.lock:  # the rules are looked at in a directory that all share
+    with tree.lock:  # the rules are evaluated in a directory that all processes share
         for tip in tips:
             wanted = rows.keys() - committed
             for path in ignored_by(tree.repository, rules, tree_of(tree.raw, tip), wanted) if wanted else ():
@@ -123,7 +124,7 @@ def _ignored(tree: WorkTree, found: Outgoing, tips: Iterable[str]) -> Iterator[L
 
 
 def _secret(tree: WorkTree, found: Outgoing, tell: Tell) -> Iterator[Leak]:
-    """New files, and records of events, that hold a secret. Each object is read once."""
+    """Yield new files and event records that hold a secret. Each object is read once."""
     paths: dict[bytes, list[tuple[bytes, str]]] = {}
     for (oid, path), commit in found.places.items():
         paths.setdefault(oid, []).append((path, commit))
@@ -135,7 +136,7 @@ def _secret(tree: WorkTree, found: Outgoing, tell: Tell) -> Iterator[Leak]:
 
 
 def _read(tree: WorkTree, oids: list[bytes]) -> Iterator[tuple[bytes, str]]:
-    """Each object, and which kind of secret it holds. Raises Damaged for one that cannot be read."""
+    """Yield each object and the kind of secret it holds. Raise Damaged for an object that cannot be read."""
     git, sizes = tree.repository.git, _sizes(tree.repository.git, oids)
     large = [oid for oid in oids if sizes.get(oid, 0) > LARGE]
     for read in read_objects(git, tree.repository.object_format, (oid for oid in oids if sizes.get(oid, 0) <= LARGE)):
@@ -153,11 +154,11 @@ def _sizes(git: Git, oids: Iterable[bytes]) -> Mapping[bytes, int]:
 
 
 def _in_pieces(pieces: Iterator[bytes]) -> str:
-    """What the whole holds; the end of a piece is looked at once more with the next."""
+    """Return the kind of secret that the whole content holds. The end of each piece is searched again with the next."""
     why, held = "", bytearray()
     for piece in pieces:
         if why:
-            continue  # git ends when it has told all
+            continue  # read to the end, so that git can finish
         held += piece
         if len(held) >= LARGE >> 2:
             why = confidential_content(held)

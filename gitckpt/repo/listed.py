@@ -1,4 +1,4 @@
-"""What a remote's list of refs says of sessions."""
+"""The sessions in a remote's list of refs."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 
 def sessions_in(refs: Mapping[str, str]) -> tuple[Lines, int]:
-    """Session → line → commit of what refs of a remote are ours, and how many below ours are not of a form that gitckpt
-    makes. Tags follow from the lines, and what was fetched from where is each repository's own."""
+    """Return session → line → commit for our refs on a remote, and the number of refs below ours whose form gitckpt
+    never makes. Tags follow from the lines, and the marks of where a session was fetched from are local to each
+    repository."""
     found: Lines = {}
     strange = 0
     for name, oid in refs.items():

@@ -1,5 +1,5 @@
-"""Which processes live, and which of them record: these hold a lock on a file named like the session, and the kernel
-lets go when they die."""
+"""Which processes are alive, and which of them record. A recording process holds a lock on a file named after the
+session, and the kernel releases it when the process dies."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 class Attendance:
-    """The sessions that this process records into, one work tree's."""
+    """The sessions of one work tree that this process records into."""
 
     def __init__(self, repository: Repository) -> None:
         self._directory = os.path.join(repository.private_dir, b"live")
         self._held: dict[str, int] = {}
 
     def attend(self, session: str) -> None:
-        """Be seen to record into a session. Where that cannot be, recording goes on all the same."""
+        """Show that this process records into a session. If that fails, recording goes on anyway."""
         if session in self._held:
             return
         from gitckpt.repo.private import directory
@@ -34,7 +34,7 @@ class Attendance:
         self._held[session] = descriptor
 
     def leave(self) -> None:
-        """Record no longer; the last one to leave takes the file away."""
+        """Stop showing that this process records; the last process to leave removes the file."""
         for session, descriptor in self._held.items():
             if _is_alone(descriptor):
                 _remove(os.path.join(self._directory, os.fsencode(session)))
@@ -42,13 +42,13 @@ class Attendance:
         self._held = {}
 
     def __del__(self) -> None:
-        """Who is forgotten without a word is there no longer."""
+        """Release the locks of an object that is dropped without `leave`."""
         for descriptor in self._held.values():
             os.close(descriptor)
 
 
 def is_attended(private_dir: bytes, session: str) -> bool:
-    """Whether a process records into the session in the work tree with this private directory."""
+    """Return whether a process records into the session in the work tree with this private directory."""
     try:
         descriptor = os.open(os.path.join(private_dir, b"live", os.fsencode(session)), os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
@@ -60,7 +60,7 @@ def is_attended(private_dir: bytes, session: str) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process with this id, anybody's."""
+    """Return whether there is a process with this id, whoever owns it."""
     try:
         os.kill(pid, 0)
     except (ProcessLookupError, OverflowError):

@@ -1,7 +1,7 @@
 """The lock on one work tree: recording, rollback and undo take turns.
 
-The kernel holds it (`flock`) and lets go when its owner dies, however it dies, and with it the last git that it
-started: a checkout that outlives a killed gitckpt still writes. The owner's pid is in the file for messages."""
+The kernel holds it (`flock`) and releases it when its owner dies, however it dies, and the last git that it started has
+ended too: a checkout that outlives a killed gitckpt still writes. The file contains the owner's pid, for messages."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 #: Seconds to wait for another gitckpt in the same work tree.
 PATIENCE = 120.0
 
-#: Seconds after which a waiting command says so.
+#: Seconds after which a waiting command prints that it is waiting.
 SILENCE = 2.0
 
-#: Seconds that a lock file without an owner in it, left beside our index by a git of ours, may still belong to a living
-#: one.
+#: Seconds for which a lock file that names no owner, left beside our index by one of our git processes, may still
+#: belong to a living one.
 YOUNG = 10.0
 
 
 class WorkTreeLock:
-    """A context manager around the lock file `directory/lock`. May be entered again by its owner.
+    """A context manager for the lock file `directory/lock`. Its owner may enter it again.
 
-    `make` makes the directory where it is gone; `mend` is called where the owner before died without letting go.
+    `make` creates the directory if it is gone; `mend` is called if the previous owner died without releasing the lock.
     """
 
     def __init__(
@@ -65,18 +65,18 @@ class WorkTreeLock:
         self._depth -= 1
         if self._depth == 0:
             os.ftruncate(self._descriptor, 0)
-            # a daemon that a git left behind may have it open too: closing it here would not let go
+            # a daemon that a git left behind may have it open too, so closing it here would not release the lock
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
             os.close(self._descriptor)
 
     @property
     def descriptor(self) -> int:
-        """What holds it as long as any process has it open; negative where it is not held."""
+        """The descriptor that holds the lock as long as any process has it open; negative if it is not held."""
         return self._descriptor if self._depth > 0 else -1
 
     @property
     def held(self) -> bool:
-        """Whether this process holds it."""
+        """Whether this process holds the lock."""
         return self._depth > 0
 
     def _take_over(self) -> None:
@@ -112,13 +112,14 @@ class WorkTreeLock:
         return f"gitckpt (pid {pid})" if pid else "another gitckpt"
 
 
-#: What only a process at work has: a scratch directory, copies of the user's index, a shared index being written.
+#: Name prefixes of what exists only while a process works: scratch directories, copies of the user's index, a shared
+#: index being written.
 PASSING = (b"rules", b"intended", b"written.", b"sharedindex_")
 
-#: What a living process, though it does not hold the lock, may be writing: files on their way to their place.
+#: Name prefix of what a living process may be writing even without the lock: files on the way to their place.
 WRITTEN = b"write-"
 
-#: Files of ours of which a killed process may leave a lock, or a copy as older versions called it: `index.lock`,
+#: Files of ours for which a killed process may leave a lock, or a copy named as in older versions: `index.lock`,
 #: `scan.json.4711`.
 OURS = (b"HEAD", b"config", b"index", b"staging", b"scratch", b"scan.json", b"packed-refs")
 
@@ -127,7 +128,7 @@ LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLO
 
 
 def lock_file(path: bytes) -> int:
-    """The lock file, opened; what else may stand there is not followed, and gives way."""
+    """Open the lock file. Anything else at the path is not followed, and is replaced."""
     if not is_plain_file(path):
         clear(path)
     try:
@@ -137,7 +138,8 @@ def lock_file(path: bytes) -> int:
 
 
 def _lock_file_made_writable(path: bytes) -> int:
-    """The same file and no new one: somebody may hold the lock on it."""
+    """Make the existing file writable and open it. It must not be replaced, because another process may hold the lock
+    on it."""
     try:
         os.chmod(path, 0o644)
         return os.open(path, LOCK_FLAGS, 0o644)
@@ -156,7 +158,7 @@ def _is_left_over(name: bytes) -> bool:
 def _tidy(directory: bytes) -> None:
     """Remove what killed processes left: temporary files, and lock files of a git child.
 
-    These name no owner, and a young one may have a living one for a moment.
+    Lock files name no owner, so a recent one may still belong to a living process for a moment.
     """
     for name in os.listdir(directory):
         path = os.path.join(directory, name)
@@ -172,7 +174,7 @@ def _tidy(directory: bytes) -> None:
 
 
 def _release_index(copy: bytes, lock: bytes) -> None:
-    """Take away a lock on the user's index that a killed gitckpt holds: it is the very file of our copy."""
+    """Remove a lock on the user's index that a killed gitckpt left. It is recognized as the same file as our copy."""
     try:
         if os.path.samefile(copy, lock):
             os.unlink(lock)
@@ -181,7 +183,7 @@ def _release_index(copy: bytes, lock: bytes) -> None:
 
 
 def break_lock(path: bytes) -> None:
-    """Remove a lock file that a killed git has left; a young one is given time to go by itself."""
+    """Remove a lock file that a killed git left; a recent one is first given time to disappear by itself."""
     deadline = time.monotonic() + 2.0
     while _is_young(path) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -1,4 +1,4 @@
-"""Event ⇄ commit message: a subject for a person, a blank line, one YAML document.
+"""Event ⇄ commit message: a subject for people, a blank line, one YAML document.
 
     C6 实施: 开始替换 src/api/time.ts
 
@@ -7,8 +7,8 @@
     session: "20261130-024512-k3f9"
     …
 
-The document begins with a header of one-line scalars in double quotes, which a list reads without a YAML parser; the
-rest is what PyYAML writes. The whole is plain YAML, and is read as such wherever more than a list is wanted."""
+The document begins with a header of one-line scalars in double quotes, which lists read without a YAML parser; the rest
+is what PyYAML writes. The whole is plain YAML, and is read as such wherever more than a list is needed."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: The header, in this order. `next` and `phase` repeat no text: they are left out of `fields` and put back when it is
-#: read.
+#: The header, in this order. `next` and `phase` are stored only here: they are left out of `fields`, and put back when
+#: it is read.
 HEADER = (
     "kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next", "source", "heard",
 )  # fmt: skip
 
-#: What helps where one record is damaged.
+#: The hint for a damaged record.
 OTHERS = "gitckpt log shows the others"
 
-#: Columns of a subject; a longer one is cut.
+#: Maximum columns of a subject; a longer one is cut.
 SUBJECT = 100
 
-#: What git's root commit of ours says; it is the same object in every repository.
+#: The subject of our root commit, which is the same object in every repository.
 ROOT = "gitckpt: the root of all sessions"
 
 
 def encode(event: Event) -> str:
-    """The commit message of an event. Reads back to the same event whatever text is in it."""
+    """Return the commit message of an event. It reads back to the same event, whatever text is in it."""
     lines = [one_line(event.subject)[:SUBJECT] or event.kind, "", f"gitckpt: {event.format}"]
     for name in HEADER:
         value = getattr(event, name)
@@ -67,12 +67,13 @@ def _dump_any(document: dict[str, Any]) -> str:
     import yaml
 
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
-    # a line break inside a plain scalar reads back, and yet is not what a person wants to see: hence the width
+    # a line break inside a plain scalar would read back, but is not what people want to see: hence the width
     return str(yaml.dump(_sound(document), Dumper=dumper, allow_unicode=True, sort_keys=False, width=1 << 20))
 
 
 def _sound(value: Any) -> Any:
-    """The same data with lone surrogates replaced: git and YAML hold Unicode, and half a character is none."""
+    """Return the same data with lone surrogates replaced: git and YAML hold Unicode, and half a character is not
+    Unicode."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, dict):
@@ -83,7 +84,7 @@ def _sound(value: Any) -> Any:
 
 
 def sound(text: str) -> str:
-    """The text with lone surrogates replaced by U+FFFD."""
+    """Return the text with lone surrogates replaced by U+FFFD."""
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace") if not _is_sound(text) else text
 
 
@@ -96,12 +97,12 @@ def _is_sound(text: str) -> bool:
 
 
 def one_line(text: str) -> str:
-    """The text on one line: control characters and runs of blanks become one blank."""
+    """Return the text on one line: control characters and runs of blanks become one blank."""
     return " ".join("".join(c if c.isprintable() else " " for c in sound(text)).split())
 
 
 def quote(text: str) -> str:
-    """A YAML scalar in double quotes, on one line, for any text."""
+    """Return a YAML scalar in double quotes, on one line, for any text."""
     text = sound(text)
     if text.isprintable() and '"' not in text and "\\" not in text:
         return f'"{text}"'
@@ -118,10 +119,10 @@ def _escape(character: str) -> str:
 
 
 def decode(commit: str, parents: Sequence[str], message: str, tree: str = "") -> Event | None:
-    """The event that a commit of ours holds; None for the root commit.
+    """Return the event that a commit of ours holds; None for the root commit.
 
-    A message that is none of ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format
-    keeps its header and says `format`. Nothing is raised here: a list has to show what is wrong."""
+    A message that is not ours, or that cannot be read, gives an event of kind `unreadable`; one of a newer format keeps
+    its header and its `format`. Nothing is raised here, because a list has to show what is wrong."""
     subject, _, text = message.partition("\n\n")
     if subject.rstrip() == ROOT:
         return None
@@ -142,7 +143,7 @@ def decode(commit: str, parents: Sequence[str], message: str, tree: str = "") ->
 
 
 def _readable_header(text: str) -> dict[str, str]:
-    """The header, or {} where it is none: a list shows such an event as unreadable."""
+    """Return the header, or {} if it cannot be read: a list shows such an event as unreadable."""
     try:
         return _header(text)
     except ValueError:
@@ -150,7 +151,7 @@ def _readable_header(text: str) -> dict[str, str]:
 
 
 def _header(text: str) -> dict[str, str]:
-    """The scalars at the head of the document, read without a parser."""
+    """Return the scalars at the start of the document, read without a parser."""
     header: dict[str, str] = {}
     for line in text.split("\n", len(HEADER) + 2)[: len(HEADER) + 2]:
         name, colon, value = line.partition(": ")
@@ -165,7 +166,7 @@ def _is_number(text: str | None) -> bool:
 
 
 def _unquote(value: str) -> str:
-    """What a quoted scalar says. Raises ValueError."""
+    """Return the value of a quoted scalar. Raise ValueError."""
     import yaml
 
     try:
@@ -175,15 +176,15 @@ def _unquote(value: str) -> str:
 
 
 def _loader() -> Any:
-    """PyYAML's loader in C where it is built in."""
+    """Return PyYAML's C loader if it is available, else the Python one."""
     import yaml
 
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def recorded_head(event: Event) -> str | None:
-    """The commit that the user's HEAD was at, None before the first one; read without a parser where the record has it
-    as we write it."""
+    """Return the commit that the user's HEAD was at, None before the first commit. It is read without a parser if the
+    record has the form in which we write it."""
     _, found, rest = event.text.partition("\ngit:\n  head: ")
     commit = rest.partition("\n")[0]
     if found and is_object_id(commit) and "\ngit:" not in rest:
@@ -193,12 +194,12 @@ def recorded_head(event: Event) -> str | None:
 
 
 def load(text: str) -> dict[str, Any]:
-    """The document of a message as plain data, `phase` and `next` back among the fields. Raises Damaged."""
+    """Return the document of a message as plain data, with `phase` and `next` back among the fields. Raise Damaged."""
     import yaml
 
     loader = _loader()
     try:
-        # nothing that we write has an alias; a few lines of them can stand for more than any memory
+        # we never write aliases, and a few lines of them can expand beyond any memory
         if "*" in text and any(isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=loader)):
             raise Damaged(
                 "the record of a checkpoint has YAML aliases in it, which gitckpt never writes",
@@ -216,7 +217,7 @@ def load(text: str) -> dict[str, Any]:
     return document
 
 
-#: What must be a mapping, and what a list, where it is there.
+#: Keys whose value, if present, must be a mapping, and keys whose value must be a list.
 MAPPINGS = ("fields", "git", "coverage", "agent", "opens", "rollback", "modes")
 LISTS = ("answers_to", "empty")
 
@@ -233,7 +234,7 @@ def _check_shape(document: dict[str, Any]) -> None:
 
 
 def _with_header_fields(document: dict[str, Any]) -> dict[str, Any]:
-    """`fields` with `phase` and `next` where the protocol has them."""
+    """Return `fields` with `phase` and `next` in the order of the protocol."""
     fields = dict(document["fields"])
     head = {"phase": document["phase"]} if "phase" in document else {}
     for name in ("phase_written", "done"):

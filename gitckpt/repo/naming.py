@@ -1,4 +1,4 @@
-"""What a new session is called."""
+"""Names for new sessions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 
 
 def new_session_id() -> str:
-    """An id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
+    """Return an id that sorts by time and is unique across machines: `20261130-024512-k3f9`."""
     import secrets
     import string
 

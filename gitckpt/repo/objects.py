@@ -1,4 +1,5 @@
-"""Objects read with their names checked: git itself does not look whether a loose object holds what its name says."""
+"""Read objects and check them against their ids: git itself does not check that a loose object holds what its name
+says."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class Read:
-    """One object as it was read: `kind` is commit, tree, blob or tag.
+    """One object as read: `kind` is commit, tree, blob or tag.
 
-    `fault` is "", or MISSING or DAMAGED, and then there is neither kind nor content."""
+    `fault` is "", MISSING or DAMAGED; an object with a fault has neither kind nor content."""
 
     __slots__ = ("content", "fault", "kind", "oid")
 
@@ -23,9 +24,9 @@ class Read:
 
 
 def read_objects(git: Git, object_format: str, oids: Iterable[bytes]) -> Iterator[Read]:
-    """Every one of these objects, in this order, its content compared with its name. Memory holds one at a time.
+    """Yield each of these objects, in this order, with its content checked against its id. Memory holds one at a time.
 
-    Never raises for an object that is missing or damaged: it comes with its `fault`."""
+    Never raises for an object that is missing or damaged: its `fault` says so."""
     rest = list(oids)
     while rest:
         count = 0
@@ -33,14 +34,14 @@ def read_objects(git: Git, object_format: str, oids: Iterable[bytes]) -> Iterato
             count += 1
             yield found
         if count < len(rest):
-            # git ends at an object whose content it cannot unpack: that one is damaged, and we go on behind it
+            # git exits at an object that it cannot unpack: that one is damaged, and we continue after it
             yield Read(rest[count], fault=DAMAGED)
         rest = rest[count + 1 :]
 
 
 def _read(git: Git, object_format: str, oids: Sequence[bytes]) -> Iterator[Read]:
-    """The objects up to the one that git cannot unpack."""
-    import hashlib  # dear, and most who import this module read no object
+    """Yield the objects up to the first that git cannot unpack."""
+    import hashlib  # slow to import, and most importers of this module read no object
 
     output = _Output(git.stream("cat-file", "--batch", "--buffer", data=b"\n".join(oids) + b"\n", ok=(0, 128)))
     new_hash = hashlib.sha256 if object_format == "sha256" else hashlib.sha1
@@ -62,14 +63,14 @@ def _read(git: Git, object_format: str, oids: Sequence[bytes]) -> Iterator[Read]
 
 
 class _Output:
-    """What git prints, taken by lines and by numbers of bytes."""
+    """Git's output, read by line or by number of bytes."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces, self._held, self._position = pieces, b"", 0
         self._view = memoryview(b"")
 
     def line(self) -> bytes:
-        """The next line without its end; b"" at the end of all."""
+        """Return the next line without its line end; b"" at the end of the output."""
         while (end := self._held.find(b"\n", self._position)) < 0:
             if not self._more(1):
                 return b""
@@ -77,7 +78,7 @@ class _Output:
         return self._held[start:end]
 
     def take(self, size: int) -> memoryview | None:
-        """The next `size` bytes; None where there are no more so many."""
+        """Return the next `size` bytes; None if fewer are left."""
         end = self._position + size
         if end > len(self._held):
             if not self._more(end - len(self._held)):
@@ -87,7 +88,7 @@ class _Output:
         return self._view[start:end]
 
     def _more(self, size: int) -> bool:
-        """Read at least so many further bytes, more than none; whether there were so many."""
+        """Read at least `size` further bytes (`size` is positive), and return whether there were that many."""
         pieces, total = [self._held[self._position :]], 0
         while total < size and (piece := next(self._pieces, b"")):
             pieces.append(piece)

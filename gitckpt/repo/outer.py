@@ -1,4 +1,4 @@
-"""A run within a run: an agent under `wrap` that starts another one under `wrap`, in the same work tree."""
+"""A run within a run: an agent under `wrap` that starts another agent under `wrap` in the same work tree."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
 
 class OuterRun:
-    """Whatever a work tree was recording when a run began in it."""
+    """What a work tree was recording when a run began in it."""
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree = tree
         self._session = (tree.journal.current() or ("", ""))[0]
 
     def goes_on(self, ended: str) -> None:
-        """The work tree records on in the outer session, if its run lives and that of the `ended` session was the last
-        to begin. Raises GitckptError."""
+        """Make the work tree record in the outer session again, if its run is alive and the run of the `ended` session
+        was the last to begin. Raise GitckptError."""
         journal, outer = self._tree.journal, self._session
         if outer in ("", ended) or not is_attended(self._tree.repository.private_dir, outer):
             return

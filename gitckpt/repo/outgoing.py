@@ -1,5 +1,4 @@
-"""What a push would carry: the commits and objects that the other side does not have, and where in them each file
-stands."""
+"""What a push would carry: the commits and objects that the other side lacks, and where each file is in them."""
 
 from __future__ import annotations
 
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-    #: The files of attributes in a tree: path and object id each.
+    #: The attribute files in a tree: path and object id of each.
     Attributes = frozenset[tuple[bytes, bytes]]
 
-#: A submodule: the commit of another repository, which is not sent.
+#: The mode of a submodule: a commit of another repository, which is not sent.
 SUBMODULE = b"160000"
 
 
@@ -27,10 +26,10 @@ SUBMODULE = b"160000"
 class Outgoing:
     """What is new to the other side.
 
-    `events` are commits of ours, `others` those that they are bound to: commits of the user's, and of his staging area.
-    `places` are the new files, object id and path, each with the first commit that has it; `raw` are those of them
-    that stand in events, as they are on disk. `attributes` are, by event, the files of attributes in its tree.
-    `objects` is how many objects there are in all."""
+    `events` are our commits, `others` the commits that they are bound to: the user's, and those of the user's staging
+    area. `places` maps each new file, as object id and path, to the first commit that has it; `raw` are those of them
+    that are in events, with the content as on disk. `attributes` maps each event to the attribute files in its tree.
+    `objects` is the total number of objects."""
 
     events: list[str] = field(default_factory=list)
     others: list[str] = field(default_factory=list)
@@ -41,8 +40,8 @@ class Outgoing:
 
 
 def outgoing(repository: Repository, tips: Sequence[str], known: Collection[str], *, partial: bool) -> Outgoing:
-    """What is reachable from these commits of sessions and from nothing of what is `known` there. In a partial clone
-    (`partial`) what was left with its origin is left out."""
+    """Return what is reachable from these commits of sessions but not from anything `known` there. In a partial clone
+    (`partial`), omit what was left at its origin."""
     git = repository.git
     border = [f"^{oid}" for oid in _here(git, known)]
     data = "".join(f"{oid}\n" for oid in (*tips, *border)).encode()
@@ -56,7 +55,7 @@ def outgoing(repository: Repository, tips: Sequence[str], known: Collection[str]
     for commit, *parents in commits:
         if commit not in events:
             found.others.append(commit)
-        elif parents:  # what has none is the root of all sessions
+        elif parents:  # a commit without parents is the root of all sessions
             found.events.append(commit)
         for mode, oid, path in changed.get(commit, ()):
             if oid in new and mode != SUBMODULE:
@@ -72,15 +71,15 @@ def outgoing(repository: Repository, tips: Sequence[str], known: Collection[str]
 
 
 def _here(git: Git, oids: Collection[str]) -> list[str]:
-    """Those of the objects that this repository has too."""
+    """Return those of the objects that exist in this repository too."""
     data = "\n".join(sorted(set(oids))).encode() + b"\n"
     rows = git.text("cat-file", "--buffer", "--batch-check=%(objectname) %(objecttype)", data=data).split("\n")
     return [row.partition(" ")[0] for row in rows if row.endswith((" commit", " tag"))]
 
 
 def _changes(git: Git, commits: Sequence[Sequence[str]]) -> dict[str, list[tuple[bytes, bytes, bytes]]]:
-    """By commit, mode, object id and path of what it has that its first parent has not; "" stands for the id of what is
-    gone."""
+    """Return, by commit, mode, object id and path of what differs from its first parent; the id is "" for deleted
+    paths."""
     data = "".join(f"{' '.join(row[:2])}\n" for row in commits).encode()
     return _read_changes(git.run("diff-tree", "--stdin", "-r", "-z", "--root", "--no-renames", data=data))
 

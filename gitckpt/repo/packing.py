@@ -1,9 +1,11 @@
-"""Our objects and refs packed, so that the store does not grow with each small edit and nothing of the user's slows.
+"""Pack our objects and refs, so that the store does not grow with each small edit and the user's commands do not slow
+down.
 
-Git packs by itself only after commands that people type, and under settings that are theirs. So we pack what is ours
-alone: objects that sessions need and the user's refs do not, and refs under `refs/gitckpt/`. What is in a pack is
-looked at and on disk before anything goes. A loose object goes when it is in the pack that was just made, one of our
-packs when all of it is in that; nothing else is removed, for somebody may have found it there and written no other."""
+Git itself packs only after commands that people type, and under the user's settings. So we pack what is ours alone:
+objects that sessions need and the user's refs do not, and refs under `refs/gitckpt/`. A pack is verified and on disk
+before anything is removed. A loose object is removed when it is in the pack just made, one of our packs when all of it
+is in that pack. Nothing else is removed, because a process may have found an object there and so not written its
+own."""
 
 from __future__ import annotations
 
@@ -25,19 +27,19 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: Fewer loose objects than this are left as they are.
+#: Minimum number of loose objects to pack.
 FEW = 32
 
-#: So many loose refs are felt by commands that read all refs; fewer are not worth a new file of the user's.
+#: Number of loose refs that slows down commands that read all refs; fewer are not worth rewriting a file of the user's.
 MANY_REFS = 48
 
-#: Seconds after which what a process sets aside for a moment is left over: longer than a snapshot takes.
+#: Seconds after which files that a process sets aside temporarily count as left over: longer than a snapshot takes.
 LEFT = 86400.0
 
-#: Files of a pack that say that others have plans for it.
+#: Suffixes of files beside a pack which say that it is reserved for something else.
 RESERVED = (b"keep", b"promisor", b"mtimes", b"bitmap")
 
-#: What git needs to see in a directory to take it for a repository.
+#: The configuration that git needs to recognize a directory as a repository.
 VIEW_CONFIG = """\
 [core]
 	repositoryformatversion = 1
@@ -49,7 +51,7 @@ VIEW_CONFIG = """\
 
 
 class Pack:
-    """A pack of ours: its name without an ending, and its size in bytes."""
+    """A pack of ours: its name without suffix, and its size in bytes."""
 
     __slots__ = ("name", "size")
 
@@ -58,7 +60,7 @@ class Pack:
 
 
 class Packing:
-    """Packs one repository. Several may be asked to at once: one does it, the others leave it to that."""
+    """Packs one repository. If several processes try at once, one does it and the others leave it to that one."""
 
     def __init__(self, repository: Repository) -> None:
         self._repository, self._objects = repository, repository.objects_dir
@@ -67,9 +69,9 @@ class Packing:
         self._names = own_packs(repository)
 
     def run(self) -> bool:
-        """Pack what there is to pack; whether this process did it.
+        """Pack what there is to pack, and return whether this process did it.
 
-        Raises GitFailed, with nothing removed, where a pack cannot be made or is not as it should be."""
+        Raise GitFailed, with nothing removed, if a pack cannot be made or is not as it should be."""
         if not all(os.access(place, os.W_OK) for place in (self._repository.common_dir, self._objects, self._packs)):
             return False
         directory(self._own)
@@ -99,7 +101,7 @@ class Packing:
         return sum(len(names) for _, _, names in places)
 
     def _tidy(self) -> None:
-        """Remove what killed processes have left: marks on packs, and what they had set aside."""
+        """Remove what killed processes left: marks on packs, and files set aside."""
         for name in os.listdir(self._packs):
             path = os.path.join(self._packs, name)
             if name.endswith(b".keep") and _age(path) > LEFT and _content(path) == MARK:
@@ -125,7 +127,7 @@ class Packing:
                 self._remove_pack(pack.name)
 
     def _needed(self) -> dict[bytes, bytes]:
-        """Object id → line with id and path, of all that our refs need and the user's do not."""
+        """Return object id → line with id and path, for everything that our refs need and the user's do not."""
         rows = self._repository.git.run("for-each-ref", "--format=%(objectname) %(refname)").splitlines()
         refs = [row.split(b" ", 1) for row in rows if b" refs/worktree/gitckpt/" not in row]
         data = b"".join((b"" if name.startswith(REFS.encode()) else b"^") + oid + b"\n" for oid, name in refs)
@@ -142,12 +144,13 @@ class Packing:
         return os.path.join(self._objects, oid[:2], oid[2:])
 
     def _small_packs(self, total: int) -> list[Pack]:
-        """The packs of ours that are to become one with what is new: those that do not outweigh it together with the
-        smaller ones. So a store has few packs, and each object is packed a few times only."""
+        """Return our packs that are to be merged with the new objects: in order of size, each that is at most twice as
+        large as the new objects and the smaller packs together. So a store has few packs, and each object is packed
+        only a few times."""
         if any(
             os.path.lexists(os.path.join(self._packs, name)) for name in (b"multi-pack-index", b"multi-pack-index.d")
         ):
-            return []  # it names packs, and would name one that is gone
+            return []  # it names packs, and would still name one that we remove
         found = []
         for pack in sorted(self._own_packs(), key=lambda pack: pack.size):
             if pack.size > 2 * total:
@@ -164,22 +167,22 @@ class Packing:
                 if not any(os.path.exists(b"%s.%s" % (base, ending)) for ending in RESERVED):
                     packs.append(Pack(name, os.stat(base + b".pack").st_size))
             elif not os.path.exists(base + b".pack"):
-                os.unlink(os.path.join(self._names, name))  # git has made another of it
+                os.unlink(os.path.join(self._names, name))  # git has repacked it into another pack
             elif _age(base + b".pack") > LEFT:
-                self._remove_pack(name)  # on its way out, or in, when a process was killed: git does not see it
+                self._remove_pack(name)  # a process was killed while adding or removing it: git does not see it
         return packs
 
     def _held(self, name: bytes) -> set[bytes]:
         return self._indexed(os.path.join(self._packs, name + b".idx"))
 
     def _indexed(self, index: bytes) -> set[bytes]:
-        """The objects in a pack, by its index."""
+        """Return the objects in a pack, from its index."""
         form = f"--object-format={self._repository.object_format}"
         rows = self._repository.git.run("show-index", form, data=_content(index)).splitlines()
         return {row.split(b" ")[1] for row in rows}
 
     def _make(self, lines: dict[bytes, bytes]) -> bytes:
-        """Make a pack of these objects, look at it, and put it in place for good; its name."""
+        """Make a pack of these objects, verify it, put it in place permanently, and return its name."""
         git = self._repository.git.view()
         with Quarantine(self._repository, git, b"packing") as aside:
             options = ("-q", "--delta-base-offset", "--threads=1")
@@ -201,24 +204,24 @@ class Packing:
                 pass
 
     def _remove_pack(self, name: bytes) -> None:
-        """The index first: without it git does not look for the rest."""
+        """Remove a pack, its index first: without that git does not look for the rest."""
         for ending in (b"idx", b"rev", b"pack"):
             clear(os.path.join(self._packs, b"%s.%s" % (name, ending)))
         clear(os.path.join(self._names, name))
 
 
 def pack_refs(repository: Repository) -> None:
-    """Pack the refs of ours, and leave those of the user where they are.
+    """Pack our refs, and leave the user's where they are.
 
-    Git packs all or nothing. So it is shown a repository whose only loose refs are ours, and whose packed refs are the
-    real ones: it takes the same locks as ever."""
+    Git packs all refs or none. So it runs in a view of the repository whose only loose refs are ours and whose packed
+    refs are the real ones; it takes the usual locks."""
     if os.path.isdir(os.path.join(repository.common_dir, b"reftable")):
-        return  # it packs itself
+        return  # reftable compacts itself
     view = os.path.join(repository.common_dir, b"gitckpt", b"refs-view")
     clear(view)
     os.makedirs(os.path.join(view, b"refs"))
     write_file(os.path.join(view, b"HEAD"), b"ref: refs/heads/none\n")
-    # who may read the packed refs is as the user has set it
+    # the user's setting decides who may read the packed refs
     shared = repository.git.text("config", "--get", "core.sharedRepository", ok=(0, 1)) or "false"
     config = VIEW_CONFIG.format(shared=shared, object_format=repository.object_format)
     write_file(os.path.join(view, b"config"), config.encode())
@@ -229,7 +232,7 @@ def pack_refs(repository: Repository) -> None:
 
 
 def loose_objects(objects: bytes, places: Collection[int] = range(256)) -> set[bytes]:
-    """The names of all loose objects, or of those whose first byte is one of `places`."""
+    """Return the names of all loose objects, or of those whose first byte is in `places`."""
     found: set[bytes] = set()
     for place in places:
         prefix = b"%02x" % place

@@ -1,4 +1,4 @@
-"""What many events changed, as patches: one git call for all of them, of each file no more than a person reads."""
+"""The changes of many events as patches, with a single git call, and for each file no more than a person would read."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.gateway import Git
 
-#: Lines of one file's patch, and bytes of one line, that are kept.
+#: Maximum lines kept of one file's patch, and maximum bytes kept of one line.
 MOST_LINES = 400
 LONGEST_LINE = 2000
 
-#: Bytes of all patches together, after which lines are counted and no longer kept.
+#: Bytes of all patches together after which lines are counted but no longer kept.
 MOST_BYTES = 24 * 1024 * 1024
 
 
 class Patch:
-    """What changed in one file: `lines` of its hunks as git prints them, the first `@@` line included; how many were
-    `added` and `deleted` in all; `left_out`, how many lines are not here. `is_binary` where git shows no lines, `notes`
-    what its header says besides the names (`new file mode 100644`)."""
+    """The changes to one file. `lines` are its hunks as git prints them, from the first `@@` line on; `added` and
+    `deleted` count all lines, kept or not; `left_out` is how many are not kept. `is_binary` says that git shows no
+    lines; `notes` are the header lines other than the names (`new file mode 100644`)."""
 
     __slots__ = ("added", "deleted", "is_binary", "left_out", "lines", "notes")
 
@@ -48,10 +48,10 @@ class Patch:
 
 
 def patches(git: Git, pairs: Sequence[tuple[str, str]]) -> dict[str, list[Patch]]:
-    """By commit, what it changed against its parent, given as (commit, parent): a patch for each file, in git's order
-    of paths; a file that became a link, or the other way round, has two, its end and its beginning.
+    """Return, by commit, the changes against its parent, given as (commit, parent): a patch for each file, in git's
+    path order. A file that became a link, or vice versa, has two: its deletion and its creation.
 
-    Raises Damaged where what a commit changed cannot be read.
+    Raise Damaged if the changes of a commit cannot be read.
     """
     found: dict[str, list[Patch]] = {commit: [] for commit, _ in pairs}
     if not pairs:
@@ -75,8 +75,8 @@ def patches(git: Git, pairs: Sequence[tuple[str, str]]) -> dict[str, list[Patch]
 
 
 def _read(lines: Iterable[bytes], found: dict[str, list[Patch]]) -> None:
-    """Take patches up line by line. Inside a patch every line of content has a sign before it, so that neither a name
-    of a commit nor the beginning of the next file can be content."""
+    """Parse patches line by line. Every content line inside a patch starts with a sign, so content cannot look like a
+    commit id or the start of the next file."""
     files: list[Patch] | None = None
     patch: Patch | None = None
     in_hunks, kept = False, 0
@@ -101,7 +101,7 @@ def _is_commit(line: bytes) -> bool:
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    """The lines of the output, of a longer one its first LONGEST_LINE bytes and one more."""
+    """Yield the lines of the output, cutting longer lines after LONGEST_LINE + 1 bytes."""
     rest = b""
     for piece in pieces:
         *whole, rest = (rest + piece).split(b"\n")

@@ -1,8 +1,8 @@
-"""YAML of the plainest documents, byte for byte what PyYAML writes of them: importing that costs a hook more than all
+"""Write the plainest YAML documents, byte for byte as PyYAML does: importing PyYAML costs a hook more than everything
 else that it does.
 
-Plain are mappings, lists of words, and words that need no quotes: names, paths and object ids of the common kind. Of
-anything else nothing is written here."""
+Plain are mappings, lists of words, and words that need no quotes: common names, paths and object ids. Anything else is
+not written here."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-#: Characters of a word; ASCII letters and digits besides. A blank is one where it stands between two words.
+#: The characters of a word, besides ASCII letters and digits. A single blank may stand between two words.
 SIGNS = frozenset("-_./")
 
-#: Characters of a key; a long one has a form of its own. No line is as long as that it would be broken.
+#: Maximum characters of a key, because YAML writes long keys in another form; and of a text, so that no line is long
+#: enough to be broken.
 LONGEST_KEY, LONGEST = 64, 4096
 
-#: Words that YAML reads as something other than text.
+#: Words that YAML does not read as text.
 RESERVED = frozenset(("null", "true", "false", "yes", "no", "on", "off"))
 
-#: Digits of an object id, and those of them that no number is written with.
+#: The digits of an object id, and those of them that no number contains.
 DIGITS, LETTERS = frozenset("0123456789abcdef"), frozenset("acdf")
 
 
 class NotPlain(Exception):
-    """There is something in the document that is for YAML's own library to write."""
+    """The document contains something that only the YAML library can write."""
 
 
 def plain_yaml(document: Mapping[str, Any]) -> str:
-    """The document in YAML. Raises NotPlain."""
+    """Return the document as YAML. Raise NotPlain."""
     return "".join(f"{line}\n" for line in _mapping(document))
 
 
@@ -73,12 +74,12 @@ def _text(value: object) -> str:
 
 
 def _is_object_id(text: str) -> bool:
-    """Hexadecimal digits that YAML takes for no number."""
+    """Return whether the text consists of hexadecimal digits and YAML does not read it as a number."""
     return len(text) <= LONGEST and DIGITS.issuperset(text) and not LETTERS.isdisjoint(text)
 
 
 def _are_words(text: str) -> bool:
-    """Words with single blanks between them, the first of which begins with a letter."""
+    """Return whether the text consists of words separated by single blanks and begins with a letter."""
     return (
         text[:1].isalpha()
         and text.lower() not in RESERVED

@@ -1,9 +1,9 @@
-"""Whether all that an event brings is there, and stays there.
+"""Make sure that everything an event brings is there, and stays there.
 
-Between the writing of an event's objects and the moving of its ref nothing refers to them: a `git gc --prune=now` or
-`git prune` that looks in that moment takes them, and it may do so some time after the ref has moved. So each event is
-looked at when its ref has moved. A collection that began before is either over by then, or it is seen at work; then the
-objects go into a pack at once, for nothing takes a pack that came after it began."""
+Between the writing of an event's objects and the move of its ref, nothing refers to them. A `git gc --prune=now` or
+`git prune` that looks at that moment removes them, possibly some time after the ref has moved. So each event is checked
+after its ref has moved. A collection that began before is then either finished, or seen running; in that case the
+objects are packed at once, because no collection removes a pack that was made after it began."""
 
 from __future__ import annotations
 
@@ -29,35 +29,36 @@ WAIT = "wait until git gc or git prune has ended, and run the command again"
 
 
 class ObjectsGone(GitFailed):
-    """A garbage collection has taken objects of an event before its ref could keep them. The event is not on record."""
+    """A garbage collection removed objects of an event before its ref could protect them. The event is not on
+    record."""
 
 
-#: What git says when the directory that it was about to write an object into has been removed as empty.
+#: What git prints when the directory that it was about to write an object into has been removed because it was empty.
 NO_DIRECTORY = r"unable to (write file \S*/objects/.*|create temporary file): No such file"
 
 
 def is_collected(error: GitFailed) -> bool:
-    """Whether a garbage collection is why a call failed."""
+    """Return whether a call failed because of a garbage collection."""
     return isinstance(error, ObjectsGone) or re.search(NO_DIRECTORY, str(error)) is not None
 
 
 class Novelty:
-    """The objects that an event needs and the one before it did not.
+    """The objects that an event needs and the previous event did not.
 
-    `before` is that one's commit, or ""; `head` the user's commit, or None; `others` further parents that nobody else
-    keeps. With `partial` the repository may lack objects that its remote has promised."""
+    `before` is the commit of the previous event, or ""; `head` is the user's commit, or None; `others` are further
+    parents that nothing else protects. With `partial`, the repository may lack objects that its remote has promised."""
 
     def __init__(self, repository: Repository, raw: Git, *, partial: bool) -> None:
         self._repository, self._raw, self._partial = repository, raw, partial
 
     def start(self, before: str, head: str | None, tree: str, known: Sequence[bytes] | None) -> None:
-        """Begin to ask which objects these are, unless they are `known`, all of them."""
+        """Start asking which objects these are, unless `known` lists all of them."""
         self._before, self._head, self._tree, self._known = before, head, tree, known or ()
         base = before or head or EMPTY_TREE[self._repository.object_format]
         self._call = start_diff(self._raw, base, tree, "-t") if known is None else None
 
     def listed(self) -> list[bytes]:
-        """The objects of the tree that are new. Raises ObjectsGone where the tree itself cannot be read."""
+        """Return the objects of the tree that are new. Raise ObjectsGone if the tree itself cannot be read."""
         if self._call is None:
             return [*self._known]
         try:
@@ -66,7 +67,7 @@ class Novelty:
             raise ObjectsGone(f"{TAKEN}: {error}", WAIT) from error
 
     def secure(self, commit: str, new: Iterable[bytes], others: Sequence[str]) -> None:
-        """See that the event's objects are there to stay, now that its ref has moved. Raises ObjectsGone."""
+        """Make sure that the event's objects are there to stay, now that its ref has moved. Raise ObjectsGone."""
         try:
             if is_collecting(self._repository):
                 base = os.path.join(self._repository.objects_dir, b"pack", b"pack")
@@ -82,7 +83,7 @@ class Novelty:
         return [commit for commit in (self._before, self._head) if commit]
 
     def deliver(self, quarantine: Quarantine, commit: str) -> None:
-        """Put the event's objects where they are safe, before its ref moves. Raises ObjectsGone."""
+        """Put the event's objects where they are safe, before its ref moves. Raise ObjectsGone."""
         try:
             quarantine.deliver(commit, self._kept, self._promised)
         except GitFailed as error:
@@ -93,9 +94,10 @@ class Novelty:
         return ["--exclude-promisor-objects"] if self._partial else []
 
     def look(self, oids: Iterable[bytes]) -> None:
-        """See that these objects are there. Raises ObjectsGone.
+        """Check that these objects exist. Raise ObjectsGone.
 
-        An empty file is none: a power cut leaves such. Git takes it for the object and writes no other, so it goes."""
+        An empty file, which a power cut may leave, does not count. Git would take it for the object and write no other,
+        so it is removed."""
         elsewhere = [oid for oid in oids if not self._is_loose(oid)]
         if not elsewhere:
             return
@@ -115,7 +117,7 @@ class Novelty:
         return False
 
     def _are_promised(self, missing: Sequence[str]) -> bool:
-        """Whether a partial clone lacks these rightly: the user's commit has them, outside of the checkout."""
+        """Return whether a partial clone may lack these: the user's commit has them, outside the checkout."""
         if not (self._partial and self._head):
             return False
         command = ("rev-list", "--objects", "--missing=print", "--no-object-names", "-n1", self._head)

@@ -1,7 +1,7 @@
-"""Our own git directory beside the user's: raw bytes in, raw bytes out, whatever the user's configuration says.
+"""Our own git directory beside the user's: bytes in and out unchanged, whatever the user's configuration says.
 
-It shares the repository's object store, and has a configuration, attributes and an index of its own. All of it is a
-cache: what is missing, damaged or left by a killed git is made anew without a word."""
+It shares the repository's object store, and has its own configuration, attributes and index. All of it is a cache:
+whatever is missing, damaged or left by a killed git is silently recreated."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from gitckpt.config import Settings
     from gitckpt.repo.repository import Repository
 
-#: No line-end conversion, no filter, no keyword, no encoding: this file wins over every .gitattributes.
+#: No line-end conversion, filter, keyword or encoding: this file overrides every .gitattributes.
 ATTRIBUTES = b"* -text -filter -ident -working-tree-encoding -eol -crlf\n"
 
-#: How the names begin of the files there that git reads, those of its locks and temporary copies too.
+#: Name prefixes of the files there that git reads, including their locks and temporary copies.
 FILES = (b"HEAD", b"config", b"index", b"sharedindex", b"staging", b"scratch", b"scan.json", b"packed-refs")
 
-#: How the names end of files while they are written.
+#: Suffix of files that are being written.
 ASIDE = b".gitckpt-new"
 
 HEAD = b"ref: refs/heads/none\n"
@@ -67,7 +67,7 @@ CONFIG = """\
 
 
 def private_git(repository: Repository, settings: Settings) -> Git:
-    """git in the private directory, which is made or mended first."""
+    """Return git in the private directory, which is created or repaired first."""
     _make(repository, settings)
     return Git(
         repository.work_tree,
@@ -84,7 +84,8 @@ def private_git(repository: Repository, settings: Settings) -> Git:
 
 
 def folds_case(repository: Repository) -> bool:
-    """Whether two spellings are one file here. `core.ignoreCase` may say so of another disk, whence this copy came."""
+    """Return whether the file system here folds case. `core.ignoreCase` may describe the disk that this repository was
+    copied from."""
     names = (os.path.join(repository.git_dir, name) for name in (b"HEAD", b"head"))
     try:
         return os.path.samestat(*(os.lstat(name) for name in names))
@@ -93,13 +94,13 @@ def folds_case(repository: Repository) -> bool:
 
 
 def with_rules(raw: Git, settings: Settings) -> Git:
-    """The private git as it is to be asked about ignore rules: letters count in them as little as the user's git says,
-    though they count in names."""
+    """Return the private git for questions about ignore rules: it ignores case in rules if the user's git does,
+    although case matters in names."""
     return raw.view("core.ignoreCase=true") if settings.ignore_case else raw
 
 
 def index_path(repository: Repository) -> bytes:
-    """The private index: what the last snapshot of this work tree held, with stat data."""
+    """The path of the private index: what the last snapshot of this work tree held, with stat data."""
     return os.path.join(repository.private_dir, b"index")
 
 
@@ -117,7 +118,7 @@ def _make(repository: Repository, settings: Settings) -> None:
             _file(os.path.join(private, name), content)
         _link(os.path.join(private, b"info", b"exclude"), os.path.join(repository.common_dir, b"info", b"exclude"))
     except FileNotFoundError as error:
-        # makedirs would plant a stray .git where the user has just moved his away
+        # makedirs would create a stray .git where the user has just moved theirs away
         raise GitFailed(f"the git directory {os.fsdecode(repository.git_dir)!r} is gone") from error
     except OSError as error:
         raise Refused(
@@ -127,7 +128,7 @@ def _make(repository: Repository, settings: Settings) -> None:
 
 
 def _makes_room(repository: Repository, error: OSError) -> str:
-    """What helps where nothing can be written into the git directory."""
+    """Return the hint for a git directory that cannot be written into."""
     if not isinstance(error, PermissionError):
         return "make the git directory writable, or free some space"
     private = repository.private_dir
@@ -151,18 +152,18 @@ def _config(repository: Repository, settings: Settings) -> bytes:
 
 
 def mend(repository: Repository, settings: Settings) -> None:
-    """Make the private directory anew where its configuration is not by these settings: they have changed, or another
-    process has others."""
+    """Repair the private directory if its configuration does not match these settings: they have changed, or another
+    process uses different ones."""
     path = os.path.join(repository.private_dir, b"config")
     if not is_plain_file(path) or not os.access(path, os.R_OK) or not _holds(path, _config(repository, settings)):
         _make(repository, settings)
 
 
 def directory(path: bytes) -> None:
-    """Make a directory, and nothing but a directory: through a link somebody else's files would be written.
+    """Create a directory, and make sure that it is not a link, through which someone else's files would be written.
 
-    Others may do so at the same moment. So it is made first and looked at afterwards: what stands there may be theirs,
-    with their files in it."""
+    Other processes may do the same at the same moment. So it is created first and checked afterwards: an existing one
+    may be theirs, with their files in it."""
     while not (_made(path) or _is_directory(path)):
         try:
             os.unlink(path)
@@ -185,8 +186,8 @@ def _is_directory(path: bytes) -> bool:
 
 
 def _sweep(private: bytes) -> None:
-    """Remove what bears the name of a file of ours and cannot be read as one: git would follow a link, wait for a FIFO,
-    fail at a directory."""
+    """Remove whatever has the name of a file of ours but cannot be read as one: git would follow a link, block on a
+    FIFO, and fail on a directory."""
     with os.scandir(private) as found:
         strange = [entry.path for entry in found if entry.name.startswith(FILES) and not _is_usable(entry)]
     for path in strange:
@@ -198,9 +199,9 @@ def _is_usable(entry: os.DirEntry[bytes]) -> bool:
 
 
 def clear(path: bytes) -> None:
-    """Remove what stands at a path of ours, whatever it is; a link is removed and not followed."""
+    """Remove whatever is at a path of ours. A link is removed, not followed."""
     if _is_directory(path):
-        import shutil  # which would cost each command some milliseconds
+        import shutil  # slow to import: it would cost each command some milliseconds
 
         shutil.rmtree(path)
         return
@@ -211,7 +212,7 @@ def clear(path: bytes) -> None:
 
 
 def is_plain_file(path: bytes) -> bool:
-    """Whether a regular file stands there, and no link, FIFO or directory."""
+    """Return whether the path is a regular file, not a link, FIFO or directory."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -220,7 +221,7 @@ def is_plain_file(path: bytes) -> bool:
 
 def _file(path: bytes, content: bytes) -> None:
     if _is_directory(path):
-        clear(path)  # all else gives way to the new one
+        clear(path)  # anything else is replaced by the new one
     elif is_plain_file(path) and os.access(path, os.R_OK) and _holds(path, content):
         return
     write_file(path, content)
@@ -234,10 +235,10 @@ def _holds(path: bytes, content: bytes) -> bool:
 def write_file(
     path: bytes, content: bytes, *, mode: int | None = None, aside: bytes = b"", durable: bool = False
 ) -> None:
-    """Put a file in place whole or not at all, with these permission bits, else with those of any new file.
+    """Write a file atomically, with these permission bits or else those of any new file.
 
-    It is written `aside`, beside its place unless told otherwise, under a name that is always the same: what a killed
-    process has left there gives way. With `durable` it is on disk before it is in its place."""
+    The content is first written to `aside`, by default beside the file, always under the same name, so that what a
+    killed process left there is replaced. With `durable` it is on disk before it is moved into place."""
     aside = aside or path + ASIDE
     descriptor = _own_file(aside, 0o666 if mode is None else 0o600)
     try:
@@ -256,7 +257,7 @@ def write_file(
 
 
 def append(path: bytes, line: bytes) -> None:
-    """Add a line to a file of ours in one piece; through no link, and without waiting for a FIFO's reader."""
+    """Append a line to a file of ours in one write, without following a link or waiting for a FIFO's reader."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     descriptor = os.open(path, flags, 0o644)
     try:
@@ -266,7 +267,7 @@ def append(path: bytes, line: bytes) -> None:
 
 
 def _own_file(path: bytes, mode: int) -> int:
-    """A new file at the path, which nobody else writes as long as the descriptor is open."""
+    """Create a file at the path; no other process writes it as long as the returned descriptor is open."""
     while True:
         try:
             descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
@@ -281,7 +282,7 @@ def _own_file(path: bytes, mode: int) -> int:
 
 
 def clear_abandoned(path: bytes) -> bool:
-    """Remove what stands there unless a living process writes it; whether nothing is there now."""
+    """Remove whatever is at the path unless a living process is writing it. Return whether nothing is there now."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -299,7 +300,7 @@ def clear_abandoned(path: bytes) -> bool:
 
 
 def _is_at(descriptor: int, path: bytes) -> bool:
-    """Whether it is this file that stands at the path."""
+    """Return whether the open file is the one at the path."""
     try:
         return os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except FileNotFoundError:
@@ -307,13 +308,13 @@ def _is_at(descriptor: int, path: bytes) -> bool:
 
 
 def _link(path: bytes, target: bytes) -> None:
-    """A link and not a copy, so that a rule added this minute counts for the next snapshot."""
+    """Create a link rather than a copy, so that a rule that was just added applies to the next snapshot."""
     while not _leads(path, target):
         clear(path)
         try:
             os.symlink(target, path)
         except FileExistsError:
-            continue  # somebody else's, made at the same moment
+            continue  # another process created one at the same moment
 
 
 def _leads(path: bytes, target: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Objects that a partial clone has left with its origin: that they are not here is no damage."""
+"""Objects that a partial clone has left at its origin: that they are missing here is not damage."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: What git says of an object that nobody has promised.
+#: The object id in git's message about an object that no remote has promised.
 MISSING = re.compile(rb"'?([0-9a-f]{40,64})'?")
 
 
 def not_promised(repository: Repository, lost: Mapping[bytes, Mapping[bytes, bytes]]) -> set[bytes]:
-    """The lost objects that no remote has promised; `lost` is tree → object → path.
+    """Return the lost objects that no remote has promised; `lost` is tree → object → path.
 
-    Nothing is fetched: git is asked to walk what is here, and names the first object that it misses."""
+    Nothing is fetched: git walks what is here, and names the first object that is missing."""
     objects = {oid for found in lost.values() for oid in found}
     if not objects or not _is_partial(repository):
         return objects
@@ -35,7 +35,7 @@ def _is_partial(repository: Repository) -> bool:
 
 
 def _first_missed(repository: Repository, trees: Sequence[bytes]) -> bytes:
-    """The first object below these trees that is neither here nor promised; b"" where there is none."""
+    """Return the first object below these trees that is neither here nor promised; b"" if there is none."""
     call = repository.git.start(
         "rev-list", "--objects", "--quiet", "--missing=allow-promisor", "--stdin",
         data=b"\n".join(trees) + b"\n", ok=(0, 128),

@@ -1,7 +1,8 @@
-"""Objects out of reach of a garbage collection until a ref keeps them.
+"""Keep objects out of reach of a garbage collection until a ref protects them.
 
-They are written beside the object store and not into it, delivered as one pack that is marked to be kept, and the mark
-is taken away when the ref has moved. Dearer than writing into the store, so for the second try alone."""
+They are written beside the object store instead of into it, and delivered as one pack that is marked as kept; the mark
+is removed when the ref has moved. This is more expensive than writing into the store, so an event uses it only on a
+second attempt."""
 
 from __future__ import annotations
 
@@ -17,26 +18,26 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: What the names of our places beside the objects begin with.
+#: Name prefix of our directories inside the object store.
 ASIDE = b"gitckpt-"
 
-#: What is in a mark of ours.
+#: The content of our marks.
 MARK = b"gitckpt\n"
 
 
 class Quarantine:
-    """A context in which `git` writes its objects aside. What was not moved is gone at its end."""
+    """A context in which `git` writes its objects aside. At its end, whatever was not moved is removed."""
 
     def __init__(self, repository: Repository, git: Git, name: bytes = b"") -> None:
         self._git, self._objects = git, repository.objects_dir
-        # inside the store, so that a pack is moved and not copied; git looks only at what it knows there
+        # inside the store, so that a pack is moved, not copied; git ignores unknown names there
         self._aside = os.path.join(self._objects, ASIDE + (name or b"work-" + os.fsencode(repository.name)))
         self._repository = repository
         self._marks: list[bytes] = []
 
     @property
     def base(self) -> bytes:
-        """What the name of a pack begins with, for `git pack-objects`."""
+        """The path prefix of a pack, for `git pack-objects`."""
         return os.path.join(self._aside, b"pack", b"pack")
 
     def __enter__(self) -> Quarantine:
@@ -55,7 +56,8 @@ class Quarantine:
         clear(self._aside)
 
     def deliver(self, commit: str, kept: Sequence[str], options: Sequence[str]) -> None:
-        """Put all that the commit needs and `kept` do not into the store. Raises GitFailed where some of it is gone."""
+        """Move everything that the commit needs and `kept` do not into the store. Raise GitFailed if some of it is
+        gone."""
         hash = pack(self._git, self.base, commit, kept, options)
         claim(self._repository, hash)
         mark = os.path.join(self._objects, b"pack", b"pack-%s.keep" % hash)
@@ -66,9 +68,9 @@ class Quarantine:
         self.move(hash)
 
     def move(self, hash: bytes) -> None:
-        """Move a finished pack into the store, and see that it is on disk."""
+        """Move a finished pack into the store, and make sure that it is on disk."""
         place = os.path.join(self._objects, b"pack")
-        for ending in (b"rev", b"pack", b"idx"):  # the index last: with it git sees the pack
+        for ending in (b"rev", b"pack", b"idx"):  # the index last: it makes git see the pack
             found = b"%s-%s.%s" % (self.base, hash, ending)
             if os.path.exists(found):
                 sync(found)
@@ -77,7 +79,7 @@ class Quarantine:
 
 
 def sync(path: bytes) -> None:
-    """Have a file, or the names in a directory, reach the disk."""
+    """Flush a file, or the names in a directory, to disk."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
@@ -86,18 +88,20 @@ def sync(path: bytes) -> None:
 
 
 def pack(raw: Git, base: bytes, commit: str, kept: Sequence[str], options: Sequence[str] = ()) -> bytes:
-    """Pack what the commit needs and `kept` do not; the pack's name. Raises GitFailed where some is gone."""
+    """Pack what the commit needs and `kept` do not, and return the pack's name. Raise GitFailed if some of it is
+    gone."""
     data = "\n".join([commit, *(f"^{other}" for other in kept), ""]).encode()
     return raw.run("pack-objects", "-q", "--revs", "--sparse", "--window=0", *options, base, data=data).strip()
 
 
 def own_packs(repository: Repository) -> bytes:
-    """The directory with a file for each pack of ours. A cache: without it they are taken for somebody else's."""
+    """The directory with a file for each pack of ours. It is a cache: without it, our packs are taken for someone
+    else's."""
     return os.path.join(repository.common_dir, b"gitckpt", b"packs")
 
 
 def claim(repository: Repository, hash: bytes) -> None:
-    """Note that a pack is ours, so that it may be folded into another."""
+    """Note that a pack is ours, so that it may be merged into another."""
     directory(os.path.dirname(own_packs(repository)))
     directory(own_packs(repository))
     with open(os.path.join(own_packs(repository), b"pack-" + hash), "wb"):

@@ -1,4 +1,4 @@
-"""Looking at what is on record: sessions of this work tree, events by name, what each changed. Creates and changes
+"""Read what is on record: sessions of this work tree, events by name, what each event changed. Creates and changes
 nothing."""
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.resolve import Found
     from gitckpt.trajectory.session import Session
 
-    #: Git's status letter, the path, the path before a rename (else None).
+    #: Git's status letter, the path, and the path before a rename (otherwise None).
     FileChange = tuple[str, bytes, bytes | None]
 
 
@@ -33,8 +33,7 @@ class Reader:
         self.git = self.repository.git
 
     def current_session(self) -> Session | None:
-        """The session that this work tree records on, or, where none is, its newest; None where nothing is on
-        record."""
+        """Return the session that this work tree records on, else its newest one; None if nothing is on record."""
         current = self.journal.current()
         if current:
             lines = self.journal.lines(current[0]).get(current[0], {})
@@ -45,7 +44,7 @@ class Reader:
         return sessions[-1] if sessions else None
 
     def sessions(self, *, everywhere: bool = False) -> list[Session]:
-        """All sessions of this work tree, oldest first. Raises Damaged where the one being recorded is gone."""
+        """Return all sessions of this work tree, oldest first. Raise Damaged if the one being recorded is gone."""
         current = self.journal.current()
         found = self.journal.sessions(everywhere=everywhere)
         if current and all(session.id != current[0] for session in found):
@@ -53,7 +52,7 @@ class Reader:
         return found
 
     def session(self, id: str) -> Session:
-        """The session of this id. Raises UnknownId."""
+        """Return the session with this id. Raise UnknownId."""
         from gitckpt.errors import UnknownId
 
         lines = self.journal.lines(id).get(id, {}) if is_plain(id) else {}
@@ -62,17 +61,17 @@ class Reader:
         return self.journal.session(id, lines)
 
     def find(self, name: str, *, everywhere: bool = False) -> Found:
-        """The event that a name means. Raises UnknownId."""
+        """Return the event that a name refers to. Raise UnknownId."""
         from gitckpt.trajectory.resolve import resolve
 
         sessions = self.sessions(everywhere=everywhere)
         session = name.partition("/")[0] if "/" in name else ""
         if session and all(known.id != session for known in sessions) and session in self.journal.origins():
-            sessions.append(self.session(session))  # one that was fetched is looked at where it is named
+            sessions.append(self.session(session))  # a fetched session is searched only if it is named
         return resolve(name, sessions, self.journal.current())
 
     def line(self) -> list[Event]:
-        """The events of the line being recorded, oldest first; [] where nothing is on record."""
+        """Return the events of the line being recorded, oldest first; [] if nothing is on record."""
         session = self.current_session()
         if session is None:
             return []
@@ -81,14 +80,14 @@ class Reader:
         return session.on_line(current[1] if current and here else session.active_line)
 
     def own_line(self) -> list[Event]:
-        """The same, and [] where nothing was recorded here yet: what came with fetched sessions is for who asks for
-        it, and not to be told to an agent."""
+        """Like `line`, but [] if nothing was recorded here yet. What came with fetched sessions is for those who ask
+        for it, and not to be told to an agent."""
         return self.line() if self.journal.current() else []
 
     def entries(self, events: Sequence[Event] | None = None, *, own: bool = False) -> list[dict[str, Any]]:
-        """What a context is built from: `{"kind", "id", "fields"}` of the blocks among the events, by default those on
-        the line being recorded, or on the `own` line; with `stale`, the facts whose files have changed, at the newest
-        that gives facts."""
+        """Return what a context is built from: `{"kind", "id", "fields"}` of the blocks among the events, by default
+        those on the line being recorded, or on the `own` line. The newest block that gives facts also has `stale`, the
+        facts whose files have changed."""
         from gitckpt.repo.evidence import last_with_facts, stale_facts
 
         if events is None:
@@ -102,8 +101,8 @@ class Reader:
         ]
 
     def files(self, events: Sequence[Event], sessions: Sequence[Session]) -> dict[str, list[FileChange]]:
-        """By commit, what each event changed against the one before it on its line. The first of a session changed
-        nothing."""
+        """Return, by commit, what each event changed against the previous one on its line. The first of a session
+        changed nothing."""
         known = {event.commit for session in sessions for event in session.events}
         pairs = [(event.commit, event.parent) for event in events if event.parent in known]
         found: dict[str, list[FileChange]] = {event.commit: [] for event in events}
@@ -126,7 +125,7 @@ def _refs_gone(session: str) -> Damaged:
 
 @reads("diff-tree")
 def _read_files(output: bytes, found: dict[str, list[FileChange]]) -> None:
-    """Read raw `diff-tree --stdin -z` output: a commit id, then what differs."""
+    """Parse raw `diff-tree --stdin -z` output: a commit id, then what differs."""
     parts = iter(output.split(b"\0"))
     commit = ""
     for part in parts:

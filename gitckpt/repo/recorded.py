@@ -1,4 +1,4 @@
-"""What an event's record says of the work tree and of git, beyond its tree. All of it is checked: see `checked`."""
+"""What an event's record says about the work tree and git, beyond its tree. Every value is checked: see `checked`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def refuse_unreadable(event: Event) -> None:
-    """Raise Damaged for an event that this version cannot read, and so cannot go back to."""
+    """Raise Damaged for an event that this version cannot read, and so cannot roll back to."""
     if event.format > FORMAT:
         raise Damaged(f"{event.ref} was written by a newer gitckpt (format {event.format})", "update gitckpt")
     if event.kind == "unreadable":
@@ -37,7 +37,7 @@ def _list(value: Any, what: str) -> list[Any]:
 
 
 def recorded_modes(event: Event) -> dict[bytes, int]:
-    """The permission bits on record, by path. Raises Damaged."""
+    """Return the permission bits on record, by path. Raise Damaged."""
     modes = _mapping(event.document.get("modes"), "permission bits")
     return {
         checked.path(path): checked.permission_bits(mode)
@@ -47,39 +47,39 @@ def recorded_modes(event: Event) -> dict[bytes, int]:
 
 
 def recorded_umask(event: Event) -> int:
-    """The umask that the permission bits on record are relative to. Raises Damaged."""
+    """Return the umask that the permission bits on record are relative to. Raise Damaged."""
     return checked.permission_bits(event.document.get("umask") or "022") & 0o777
 
 
 def recorded_empty(event: Event) -> list[bytes]:
-    """The empty directories on record. Raises Damaged."""
+    """Return the empty directories on record. Raise Damaged."""
     return [checked.path(path) for path in _list(event.document.get("empty"), "empty directories")]
 
 
 def recorded_missing(event: Event) -> dict[bytes, str]:
-    """What the snapshot did not hold, and why. Raises Damaged."""
+    """Return what the snapshot did not hold, and why. Raise Damaged."""
     coverage = _mapping(event.document.get("coverage"), "coverage")
     rows = [_mapping(row, "coverage") for row in _list(coverage.get("missing"), "coverage")]
     found = {checked.uncovered(row.get("path")): str(row.get("reason")) for row in rows if row.get("path")}
-    # no snapshot holds what has git's own name, be it the staging area or a `.GIT` of the user's: nothing follows
+    # no snapshot holds a path with git's own name, be it the staging area or the user's own `.GIT`: skip these
     return {path: reason for path, reason in found.items() if path is not None}
 
 
 def recorded_git(event: Event) -> dict[str, Any]:
-    """`head`, `branch`, `operation` and `operation_state` on record. Raises Damaged."""
+    """Return `head`, `branch`, `operation` and `operation_state` as on record. Raise Damaged."""
     record = _mapping(event.document.get("git"), "the state of git")
     head, branch = record.get("head"), record.get("branch")
     if head is not None:
         checked.oid(head)
     if branch is not None and (not isinstance(branch, str) or not branch):
         raise Damaged(f"the record of a checkpoint has {ascii(branch)[:80]} for a branch")
-    if "branch_bytes" in record:  # its name is not UTF-8
+    if "branch_bytes" in record:  # the branch name is not UTF-8
         return record | {"branch": os.fsdecode(checked.path(record["branch_bytes"]))}
     return record
 
 
 def recorded_staging(event: Event) -> Staging | None:
-    """The staging area on record, or None where it could not be read then. Raises Damaged."""
+    """Return the staging area on record, or None if it could not be read then. Raise Damaged."""
     record = _mapping(recorded_git(event).get("staging"), "the staging area")
     if not record:
         return None
@@ -95,7 +95,7 @@ def recorded_staging(event: Event) -> Staging | None:
 
 
 def check_record(event: Event) -> None:
-    """See that all that the record says can be acted on. Raises Damaged."""
+    """Check that everything in the record can be acted on. Raise Damaged."""
     for read in (recorded_modes, recorded_umask, recorded_empty, recorded_missing, recorded_git, recorded_staging):
         read(event)
     for name in ("opens", "rollback"):

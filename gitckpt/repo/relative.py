@@ -1,4 +1,4 @@
-"""Permission bits that are on record relative to one umask, told relative to another."""
+"""Convert permission bits that are on record relative to one umask to those relative to another."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ if TYPE_CHECKING:
 
 
 def plain_mode(path: bytes, executable: bool, umask: int) -> int:
-    """The permission bits that git and a umask give. A directory ends in `/`."""
+    """Return the permission bits that git and a umask give. A directory ends in `/`."""
     return (0o777 if executable or path.endswith(b"/") else 0o666) & ~umask
 
 
 def told_under(
     umask: int, modes: Mapping[bytes, int], was: int, files: Mapping[bytes, tuple[bytes, bytes]], empty: Iterable[bytes]
 ) -> dict[bytes, int]:
-    """The bits of all that a tree holds other than those that `umask` gives, where `modes` are those other than `was`
-    gives. `files` are the entries of the tree, path → (mode, object), `empty` the empty directories beside it."""
+    """Return the permission bits of everything in a tree that differ from what `umask` gives, where `modes` are those
+    that differ from what the umask `was` gives. `files` are the entries of the tree, path → (mode, object id), and
+    `empty` the empty directories beside it."""
     places = {path: mode == b"100755" for path, (mode, _) in files.items() if mode.startswith(b"100")}
     directories = parents([*files, *(path + b"/" for path in empty)])
     places |= dict.fromkeys((path + b"/" for path in directories), True)

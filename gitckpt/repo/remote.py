@@ -1,4 +1,4 @@
-"""A remote of the user's: which refs it has, fetching from it, pushing to it."""
+"""One of the user's remotes: listing its refs, fetching from it, pushing to it."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.transport import Conversation, Tell
 
-    #: A ref to be moved: its name, what it is to hold, what it holds now ("" for a new one).
+    #: A ref to move: its name, its new value, its current value ("" for a new one).
     Update = tuple[str, str, str]
 
-#: Refs that one push may name: more would not fit on a command line.
+#: Maximum refs in one push: more would not fit on a command line.
 AT_ONCE = 1000
 
-#: What git says where the server cannot take all refs or none.
+#: What git prints if the server does not support atomic pushes.
 NOT_ATOMIC = "does not support --atomic"
 
-#: How git ends a line about a ref that is not moved since it is not what we took it for.
+#: How git reports a ref that it did not move because the ref is not at the expected value.
 MOVED = re.compile(r"\[rejected\] \((?:non-fast-forward|fetch first|stale info|already exists|needs force)\)")
 
-#: What the server says while somebody else's push is at work on the same refs, as one whose gitckpt was killed; seconds
-#: to wait for its end before the push is tried again.
+#: What the server prints while another push, such as one whose gitckpt was killed, is working on the same refs; and the
+#: seconds to wait before each new attempt.
 LOCKED = re.compile(r"cannot lock ref|Unable to create '.*\.lock': File exists")
 WAITS = (0.2, 0.5, 1.5)
 
-#: What git says → what helps.
+#: What git prints → the hint.
 HELP = (
     (
         LOCKED.pattern,
@@ -50,7 +50,7 @@ HELP = (
         "the server says why; docs/teams.md has the settings that it needs",
     ),
 )  # fmt: skip
-#: What git says of objects that it does not let in.
+#: What git prints about objects that it rejects.
 BAD = re.compile(
     r"fsck error|error in object|invalid index-pack|did not receive expected object|invalid object|not our ref"
     r"|upload-pack: not|missing (?:blob|tree|commit)|bad object|corrupt"
@@ -62,12 +62,13 @@ LAST_HELP = "git ls-remote {} shows whether it can be reached"
 
 
 def remotes(repository: Repository) -> list[str]:
-    """The names of the user's remotes."""
+    """Return the names of the user's remotes."""
     return repository.user_git().text("remote").split()
 
 
 def chosen(repository: Repository, name: str | None, *, pushing: bool = False) -> str:
-    """The remote of this name, or that which git itself would use. Raises UnknownId, Refused where there is none."""
+    """Return the remote of this name, or the one that git itself would use. Raise UnknownId, or Refused if there is
+    none."""
     known = remotes(repository)
     if not known:
         raise Refused("this repository has no remote", "git remote add origin URL")
@@ -89,7 +90,7 @@ def _usual(repository: Repository, pushing: bool) -> list[str]:
 
 
 class Remote:
-    """A remote by its name, which `chosen` gives. Every method raises GitFailed where it cannot be reached."""
+    """A remote by its name, as returned by `chosen`. Every method raises GitFailed if it cannot be reached."""
 
     def __init__(
         self,
@@ -102,12 +103,12 @@ class Remote:
     ) -> None:
         self.name, self._format = name, repository.object_format
         self._place = _push_place(repository, name) if pushing else name
-        # a remote that mirrors takes no single refs
+        # a mirror remote does not accept single refs
         self._git: TransportGit = TransportGit(repository, asking=asking, tell=tell)
         self._settings = ("-c", f"remote.{name}.mirror=false")
 
     def refs(self) -> dict[str, str]:
-        """All its refs: name → object id. Raises Refused where its object ids are not of our kind."""
+        """Return all its refs: name → object id. Raise Refused if its object ids have another format than ours."""
         call = self._git.talk(*self._settings, "ls-remote", "--refs", "--", self._place, ok=(0, 128))
         if call.status:
             raise self._failure(call.status, call.complaint, "be read")
@@ -126,8 +127,8 @@ class Remote:
         return found
 
     def fetch(self, oids: Iterable[str]) -> None:
-        """Bring these commits, whole with all that they need, looked at one by one. No ref is moved. Raises
-        Damaged where git does not let in what comes."""
+        """Fetch these commits with everything that they need, checking each object. No ref is moved. Raise Damaged if
+        git rejects what it receives."""
         command = (
             "-c", "fetch.fsckObjects=true", *self._settings, "fetch", "--no-write-fetch-head", "--no-tags",
             "--no-prune", "--no-recurse-submodules", "--no-auto-maintenance", "--no-filter", "--refmap=", "--progress",
@@ -140,8 +141,8 @@ class Remote:
             raise self._failure(call.status, call.complaint, "give what is wanted")
 
     def push(self, updates: Sequence[Update]) -> None:
-        """Move refs there, all or none where the server can do that and they are few enough for one push, else in
-        order. None moves that is not what the update says. Raises Refused where one is not."""
+        """Move refs on the remote: all or none if the server supports that and they fit into one push, otherwise in
+        order. A ref that does not have the old value in its update is not moved, and Refused is raised."""
         for start in range(0, len(updates), AT_ONCE):
             self._push(updates[start : start + AT_ONCE])
 
@@ -166,7 +167,7 @@ class Remote:
         raise self._failure(call.status, told, "be written to")
 
     def _talk(self, command: Sequence[str]) -> Conversation:
-        """A push, tried again where another one is in the way."""
+        """Push, and try again if another push is in the way."""
         for seconds in WAITS:
             call = self._git.talk(*self._settings, *command, ok=range(256))
             if not (call.status and LOCKED.search(call.complaint)):
@@ -181,7 +182,7 @@ class Remote:
 
 
 def _push_place(repository: Repository, name: str) -> str:
-    """Where a push to a remote goes: its name, or the place where that is not where it is read from."""
+    """Return where a push to a remote goes: its name, or the URL if that differs from the one it is fetched from."""
     git = repository.user_git()
     places = git.text("remote", "get-url", "--push", "--all", name).split("\n")
     if len(places) > 1:
@@ -197,5 +198,5 @@ def _is_tag(name: str) -> bool:
 
 
 def _shown(row: str) -> str:
-    """A line of `git push --porcelain` for a person: the ref, and why it was not moved."""
+    """Return a line of `git push --porcelain` for people: the ref, and why it was not moved."""
     return " ".join(row.split("\t")[1:])

@@ -1,5 +1,5 @@
-"""Which repository this is, where its parts are, and whether gitckpt may work on it. Every ref name and path of ours is
-made here."""
+"""Find the repository and its parts, and decide whether gitckpt may work on it. All our ref names and paths are defined
+here."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: All refs of ours, outside what `git branch`, `git tag` and `git push` look at.
+#: All our refs, outside what `git branch`, `git tag` and `git push` look at.
 REFS = "refs/gitckpt/"
 
-#: The line being recorded, one for each work tree.
+#: The symbolic ref to the line being recorded, one for each work tree.
 CURRENT = "refs/worktree/gitckpt/current"
 
-#: Below it a ref whose last part stands for this work tree, among all whose records may come together in one remote.
+#: Prefix of a ref whose last component identifies this work tree among all whose records may meet in one remote.
 PLACES = "refs/worktree/gitckpt/place/"
 
-#: What the empty blob is called, by object format: such an index entry may be an intent to add.
+#: The id of the empty blob, by object format: an index entry with it may be an intent to add.
 EMPTY_BLOB = {
     "sha1": b"e69de29bb2d1d6434b8b29ae775ad8c2e48c5391",
     "sha256": b"473a0f4c3be8a93681a267e3b1e9a7dcda1185436fe141f7749120a303721813",
@@ -39,21 +39,21 @@ def line_ref(session: str, line: str) -> str:
 
 
 def tag_ref(session: str, id: str) -> str:
-    """The tag on a named checkpoint, so that `git diff gitckpt/<session>/tags/C5` works."""
+    """The tag of a named checkpoint, so that `git diff gitckpt/<session>/tags/C5` works."""
     return f"{REFS}{session}/tags/{id}"
 
 
 def origin_ref(session: str, remote: str) -> str:
-    """The mark on a session that was fetched: it was recorded elsewhere, and is only read here."""
+    """The ref that marks a session as fetched: it was recorded elsewhere, and is read-only here."""
     return f"{REFS}{session}/from/{remote}"
 
 
 class Repository:
     """A repository seen from one work tree.
 
-    `work_tree` and `git_dir` are absolute; `git_dir` is that of this work tree, `common_dir` holds objects and refs for
-    all work trees. `name` tells the work trees of one repository apart: "" is the main one. `git` reads the user's
-    repository and writes our refs; it sees neither the user's own nor the system's configuration."""
+    `work_tree` and `git_dir` are absolute; `git_dir` belongs to this work tree, `common_dir` holds objects and refs for
+    all work trees. `name` distinguishes the work trees of one repository: "" is the main one. `git` reads the user's
+    repository and writes our refs; it sees neither the user's global nor the system's configuration."""
 
     def __init__(self, work_tree: bytes, git_dir: bytes, common_dir: bytes, object_format: str, cwd: bytes) -> None:
         self.work_tree, self.git_dir, self.common_dir = work_tree, git_dir, common_dir
@@ -90,23 +90,23 @@ class Repository:
         return "0" * (64 if self.object_format == "sha256" else 40)
 
     def at(self, path: bytes) -> bytes:
-        """The absolute path of a path in the work tree."""
+        """Return the absolute path of a path in the work tree."""
         return os.path.join(self.work_tree, path)
 
     def user_git(self) -> Git:
-        """git as the user has configured it, for questions about that configuration."""
+        """Return git as the user has configured it, for questions about that configuration."""
         return Git(self.work_tree, {"GIT_DIR": self.git_dir, "GIT_WORK_TREE": self.work_tree})
 
 
 def discover(cwd: bytes | None = None) -> Repository:
-    """The repository that `cwd` (the current directory) is in, as git itself finds it.
+    """Return the repository that contains `cwd` (by default the current directory), as git itself finds it.
 
-    The directory wins over an inherited `GIT_DIR`. Raises Refused where there is none, where it has no work tree, where
-    git calls it unsafe, and where the work tree is a place that nobody means to record (`$HOME`, `/`, the root of a
-    temporary directory)."""
+    The directory takes precedence over an inherited `GIT_DIR`. Raise Refused if there is no repository, if it has no
+    work tree, if git calls it unsafe, or if the work tree is a place that no one means to record (`$HOME`, `/`, the
+    root of a temporary directory)."""
     cwd = _current_directory() if cwd is None else cwd
     git = Git(cwd, keep=DISCOVERY_VARIABLES)
-    # rev-parse prints an option that it does not know as it is; a path may hold any other line
+    # rev-parse echoes an option that it does not know; a path may contain any other line
     separator = f"--{os.urandom(8).hex()}"
     questions = ("--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-toplevel")
     separated = [word for question in questions for word in (separator, question)]
@@ -137,7 +137,7 @@ def _current_directory() -> bytes:
 
 
 def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
-    """Why there is no work tree to work on here."""
+    """Return why there is no work tree to work on here."""
     if "safe.directory" in complaint:
         return Refused(
             f"git calls this repository unsafe: {complaint.splitlines()[0]}",
@@ -160,7 +160,7 @@ def _refusal(git: Git, answer: bytes, complaint: str) -> GitckptError:
 
 
 def _readable_again(git_dir: bytes) -> str:
-    """What helps where git takes what bears the name of a git directory for none."""
+    """Return the hint if git does not accept something that has the name of a git directory."""
     closed = closed_in(git_dir)
     if closed is not None:
         return opens(closed, git_dir)
@@ -170,7 +170,7 @@ def _readable_again(git_dir: bytes) -> str:
 
 
 def _git_above(directory: bytes) -> bytes | None:
-    """The `.git` that is here or further up, or None; git's own words may be in any language."""
+    """Return the `.git` here or in a parent directory, or None; git's own message may be in any language."""
     ceilings = [os.path.realpath(os.fsencode(c)) for c in os.environ.get("GIT_CEILING_DIRECTORIES", "").split(":") if c]
     while os.path.realpath(directory) not in ceilings:
         if os.path.lexists(os.path.join(directory, b".git")):
@@ -200,5 +200,6 @@ def _refuse_shared_places(work_tree: bytes) -> None:
 
 
 def _temporary_directories() -> list[str]:
-    """Where the environment says that temporary files go; the module for it costs more to import than it is worth."""
+    """Return where the environment says that temporary files go. Importing `tempfile` would cost more than it is
+    worth."""
     return [os.environ[name] for name in ("TMPDIR", "TEMP", "TMP") if os.environ.get(name)]

@@ -1,5 +1,5 @@
-"""Making the work tree hold what a tree says, through git's own checkout: only what differs is written, and no link
-leads it out."""
+"""Make the work tree match a tree, using git's own checkout: only what differs is written, and nothing is written
+through a link that leads outside."""
 
 from __future__ import annotations
 
@@ -27,10 +27,11 @@ if TYPE_CHECKING:
 def obstacles(
     repository: Repository, changes: Sequence[Change], snapshot: Snapshot, limit: int
 ) -> tuple[dict[bytes, str], set[bytes]]:
-    """What stands where the target has a file and the snapshot has none: (blocked: path → why, paths that can be held).
+    """Find what is in the way where the target has a file and the snapshot has none: (blocked: path → why, paths that
+    can be held).
 
-    A path is blocked when going on would lose what stands there: a directory with ignored files in it, a repository of
-    its own, a special file, a file that cannot be read or is too large."""
+    A path is blocked if going on would lose what is there: a directory with ignored files in it, a nested repository, a
+    special file, a file that cannot be read or is too large."""
     blocked: dict[bytes, str] = {}
     held: set[bytes] = set()
     recorded = {change.path for change in changes if change.status == "D"}
@@ -55,7 +56,8 @@ def obstacles(
 
 
 def taken_directories(repository: Repository, paths: Collection[bytes], going: Collection[bytes]) -> dict[bytes, str]:
-    """Directories whose place, or a parent's, is taken by something other than a directory that is not `going`."""
+    """Return the directories whose place, or a parent's, is taken by something that is not a directory and not in
+    `going`."""
     taken = {}
     for path in paths:
         standing = _standing(repository, path)
@@ -68,7 +70,7 @@ def taken_directories(repository: Repository, paths: Collection[bytes], going: C
 
 
 def _standing(repository: Repository, path: bytes) -> bytes | None:
-    """What stands at the path, or at one of its parents that is no directory; None where the way is free."""
+    """Return what exists at the path, or at one of its parents that is not a directory; None if the way is free."""
     parts = path.split(b"/")
     for count in range(1, len(parts) + 1):
         prefix = b"/".join(parts[:count])
@@ -84,14 +86,14 @@ def _standing(repository: Repository, path: bytes) -> bytes | None:
 
 
 def _why_blocked(repository: Repository, path: bytes, recorded: Collection[bytes], limit: int) -> str:
-    """Why what stands here cannot be held by a snapshot; "" where it can, or where nothing of it would be lost."""
+    """Return why a snapshot cannot hold what is here; "" if it can, or if nothing would be lost."""
     full = repository.at(path)
     try:
         status = os.lstat(full)
     except OSError as error:
         return f"cannot be looked at: {error.strerror}"
     if stat.S_ISDIR(status.st_mode):
-        if _is_inside(repository.cwd, full):  # git does not remove it
+        if _is_inside(repository.cwd, full):  # git does not remove this directory
             return "the directory that you are in; cd out of it first"
         return _why_directory_blocked(repository, path, recorded)
     if stat.S_ISLNK(status.st_mode):
@@ -106,7 +108,7 @@ def _why_blocked(repository: Repository, path: bytes, recorded: Collection[bytes
 
 
 def _why_directory_blocked(repository: Repository, path: bytes, recorded: Collection[bytes]) -> str:
-    """A directory gives way when all in it is on record or empty."""
+    """Return why a directory cannot be replaced; "" if everything in it is on record or empty."""
     try:
         with os.scandir(repository.at(path)) as found:
             names = [(entry.name, entry.is_dir(follow_symlinks=False)) for entry in found]
@@ -126,7 +128,7 @@ def _why_directory_blocked(repository: Repository, path: bytes, recorded: Collec
 
 
 def ignored_by(repository: Repository, raw: Git, tree: str, paths: Collection[bytes]) -> set[bytes]:
-    """Those of the paths that the rules in `tree` ignore, together with the rules outside the work tree."""
+    """Return those of the paths that the rules in `tree` ignore, together with the rules outside the work tree."""
     if not paths:
         return set()
     scratch = os.path.join(repository.private_dir, b"rules")
@@ -148,10 +150,10 @@ def _write_rules(path: bytes, content: bytes) -> None:
 
 
 def check_out(repository: Repository, raw: Git, before: str, after: str, umask: int | None = None) -> None:
-    """Turn the work tree from `before`, which the private index holds, into `after`; new files under `umask`, if given.
-    Raises Refused where it changed meanwhile, GitFailed where git cannot write.
+    """Change the work tree from `before`, which the private index holds, to `after`, creating new files under `umask`,
+    if given. Raise Refused if the work tree changed in the meantime, GitFailed if git cannot write.
 
-    Run from the caller's directory, which git then does not remove, new as it may be.
+    Git runs in the caller's current directory, which it then does not remove if it is new enough.
     """
     if before == after:
         return
@@ -159,7 +161,8 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
     git = raw.view(cwd=cwd)
     call = _switch(git, before, after, umask)
     if b"not uptodate" in call.stderr:
-        # of an entry without stat data that is all git knows; only where content differs it says so again
+        # "not uptodate" is all git can say about an entry without stat data; after a refresh, only differing content
+        # counts
         git.run("update-index", "-q", "--refresh", ok=(0, 1))
         call = _switch(git, before, after, umask)
     if not call.status:
@@ -176,7 +179,7 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
 
 
 def _switch(git: Git, before: str, after: str, umask: int | None) -> Call:
-    """Have git write what differs, all of it or nothing; the call, which has ended."""
+    """Make git write what differs, all of it or nothing, and return the finished call."""
     with under(umask):
         call = git.start("read-tree", "-m", "-u", "--no-recurse-submodules", before, after, ok=(0, 128))
     call.wait()
@@ -190,7 +193,7 @@ def _is_inside(path: bytes, directory: bytes) -> bool:
 
 @contextmanager
 def under(umask: int | None) -> Iterator[None]:
-    """What is made meanwhile, also by what is started meanwhile, is made under this umask; the caller's own if None."""
+    """Run the block, and every process started in it, under this umask, or under the caller's own if None."""
     own = os.umask(umask) if umask is not None else None
     try:
         yield
@@ -200,7 +203,7 @@ def under(umask: int | None) -> Iterator[None]:
 
 
 def own_umask() -> int:
-    """The umask of this process."""
+    """Return the umask of this process."""
     umask = os.umask(0o077)
     os.umask(umask)
     return umask
@@ -209,7 +212,7 @@ def own_umask() -> int:
 def set_modes(
     repository: Repository, modes: Mapping[bytes, int | None], executable: Collection[bytes], umask: int
 ) -> None:
-    """Give paths their permission bits; None stands for what git makes under `umask`. A directory ends in `/`."""
+    """Set the permission bits of paths; None stands for what git creates under `umask`. A directory ends in `/`."""
     for path, given in modes.items():
         full = repository.at(path.rstrip(b"/"))
         mode = plain_mode(path, path in executable, umask) if given is None else given
@@ -217,7 +220,7 @@ def set_modes(
             if leads_through_link(repository, path.rstrip(b"/")):
                 continue  # verification names it
             status = os.lstat(full)
-            kind = stat.S_ISDIR if path.endswith(b"/") else stat.S_ISREG  # a file may stand where a directory was
+            kind = stat.S_ISDIR if path.endswith(b"/") else stat.S_ISREG  # a file may be where a directory was
             if kind(status.st_mode) and stat.S_IMODE(status.st_mode) != mode:
                 os.chmod(full, mode)
         except (FileNotFoundError, NotADirectoryError, PermissionError):
@@ -225,13 +228,13 @@ def set_modes(
 
 
 def is_file(repository: Repository, path: bytes) -> bool:
-    """Whether a file or a link stands at the path itself, and not behind a link on the way."""
+    """Return whether the path itself is a file or a link, and is not reached through a link."""
     full = repository.at(path)
     return (os.path.islink(full) or os.path.isfile(full)) and not leads_through_link(repository, path)
 
 
 def mode_of(repository: Repository, path: bytes) -> int | None:
-    """The permission bits of a path; None where there is none, or a file where a directory is meant."""
+    """Return the permission bits of a path; None if there is none, or if there is a file where a directory is meant."""
     if leads_through_link(repository, path.rstrip(b"/")):
         return None
     try:
@@ -242,7 +245,7 @@ def mode_of(repository: Repository, path: bytes) -> int | None:
 
 
 def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
-    """Make empty directories; one whose place is taken is left, and verification names it."""
+    """Create empty directories. One whose place is taken is skipped, and verification reports it."""
     for path in paths:
         parts = path.split(b"/")
         for count in range(1, len(parts) + 1):
@@ -257,7 +260,7 @@ def make_directories(repository: Repository, paths: Iterable[bytes]) -> None:
 
 
 def remove_directories(repository: Repository, paths: Iterable[bytes], keep: Collection[bytes] = ()) -> None:
-    """Remove directories that are empty and the parents that this leaves empty, the caller's own and `keep` apart."""
+    """Remove directories that are empty, and parents that become empty, except for the current directory and `keep`."""
     cwd = os.path.realpath(repository.cwd)
     for listed in sorted(paths, reverse=True):
         path = listed
@@ -268,5 +271,5 @@ def remove_directories(repository: Repository, paths: Iterable[bytes], keep: Col
             try:
                 os.rmdir(full)
             except OSError:
-                break  # not empty, or not ours to remove: it stays
+                break  # not empty, or we may not remove it: it stays
             path = path.rpartition(b"/")[0]

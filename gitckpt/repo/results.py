@@ -1,6 +1,6 @@
-"""What came of a command that was run on a snapshot: a cache by tree and command, which no history has to agree with.
+"""Exit statuses of commands that were run on snapshots: a cache by tree and command, independent of any history.
 
-One line of JSON each, appended. A line that is torn is as good as none; what is lost can be found again by running the
+Each is one appended line of JSON. A truncated line is ignored; what is lost can be found again by running the
 command."""
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Results:
-    """Exit statuses by tree and command, of all runs on this work tree's snapshots; a later run counts."""
+    """Exit statuses by tree and command, for all runs on this work tree's snapshots. The latest run counts."""
 
     def __init__(self, repository: Repository) -> None:
         self._path = os.path.join(repository.private_dir, b"results.jsonl")
@@ -28,17 +28,17 @@ class Results:
             self._known.setdefault(tree, {})[command] = status
 
     def status(self, tree: str, command: Sequence[str]) -> int | None:
-        """The exit status of this command on this tree; None where it was never run."""
+        """Return the exit status of this command on this tree; None if it was never run."""
         return self._known.get(tree, {}).get(tuple(command))
 
     def at(self, events: Iterable[Event]) -> dict[str, list[Run]]:
-        """By commit, every command that was run on the files of one of these events, with its exit status."""
+        """Return, by commit, every command that was run on the files of one of these events, with its exit status."""
         if not self._known:
             return {}
         return {e.commit: list(self._known[e.tree].items()) for e in events if e.tree in self._known}
 
     def add(self, tree: str, command: Sequence[str], status: int) -> None:
-        """Keep what came of a run. A file that cannot be written costs a further run, nothing else."""
+        """Keep the result of a run. If the file cannot be written, the only cost is another run."""
         import json
 
         self._known.setdefault(tree, {})[tuple(command)] = status
@@ -60,7 +60,7 @@ class Results:
                 rows = file.read().splitlines()
         except OSError:
             return
-        # not at the top: most lists are of sessions in which nothing was run
+        # not at the top: most listed sessions have no runs
         import json
 
         for row in rows:

@@ -1,4 +1,4 @@
-"""Taking sessions off the record: what that would free, and the one transaction that does it."""
+"""Remove sessions from the record: what that would free, and the single transaction that does it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Ref = tuple[str, str]  # name, object id
 
 
 def refs_of(repository: Repository, sessions: Collection[str]) -> list[Ref]:
-    """All refs of these sessions, lines and tags."""
+    """Return all refs of these sessions, lines and tags."""
     if not sessions:
         return []
     prefixes = [f"{REFS}{session}/" for session in sorted(sessions)]
@@ -29,13 +29,13 @@ def refs_of(repository: Repository, sessions: Collection[str]) -> list[Ref]:
 
 
 def private_directories(repository: Repository) -> list[bytes]:
-    """The private directories of all work trees, of those that have one."""
+    """Return the private directories of all work trees that have one."""
     places = git_dirs(repository).values()
     return [path for path in (os.path.join(place, b"gitckpt") for place in places) if os.path.isdir(path)]
 
 
 def freed_by(repository: Repository, sessions: Collection[str]) -> tuple[int, int]:
-    """How many objects, and bytes on disk, nothing would need without these sessions."""
+    """Return how many objects, and bytes on disk, would no longer be needed without these sessions."""
     git, tips = repository.git, sorted({oid for _, oid in refs_of(repository, sessions)})
     if not tips:
         return 0, 0
@@ -43,7 +43,7 @@ def freed_by(repository: Repository, sessions: Collection[str]) -> tuple[int, in
     rest = [word for session in sorted(sessions) for word in (f"--exclude={REFS}{session}/*",)] + ["--all"]
     own = set(git.run(*listing, "--stdin", "--not", *rest, data="\n".join(tips).encode()).split())
     if own:
-        # git looks at the edges of what it leaves out; the same content may be anywhere in it
+        # git excludes only objects at the boundary of the other history; the same content may be anywhere in it
         own.difference_update(git.run(*listing, *rest, "--reflog", "--indexed-objects").split())
     return len(own), sum(_sizes(repository, sorted(own)))
 
@@ -55,10 +55,9 @@ def _sizes(repository: Repository, oids: Sequence[bytes]) -> list[int]:
 
 
 def drop(repository: Repository, writer: Writer, refs: Sequence[Ref]) -> None:
-    """Delete refs that have these values, all of them or none. The caller holds the lock. Raises GitFailed where one
-    has moved.
+    """Delete refs that have these values, all or none. The caller holds the lock. Raise GitFailed if one has moved.
 
-    They are packed first: then they go with one file that is renamed, however the process ends."""
+    They are packed first, so that they disappear with the rename of a single file, however the process ends."""
     deleted = [(name, repository.null_oid, oid) for name, oid in refs]
     while_noted(repository, lambda: pack_refs(repository))
     while_noted(repository, lambda: writer.publish(deleted, "gitckpt: prune"))

@@ -1,4 +1,4 @@
-"""The object that a revision names, in the words that git takes for one."""
+"""Find the object that a revision names."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def object_named(git: Git, revision: str) -> str | None:
-    """The id of the object; None where the revision names none."""
+    """Return the id of the object; None if the revision names none."""
     call = git.start("rev-parse", "-q", "--verify", "--end-of-options", revision, ok=(0, 1, 128))
     answer = call.wait()
     return object_id(answer, call.words) if answer and call.status == 0 else None

@@ -1,4 +1,4 @@
-"""Scratch directories in the system's temporary one, and what a killed process has left of them."""
+"""Scratch directories below the system's temporary directory, and cleanup of those that killed processes left."""
 
 from __future__ import annotations
 
@@ -17,29 +17,31 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal
 
-    #: What a scratch directory is for.
+    #: The purpose of a scratch directory.
     Purpose = Literal["scratch", "promote", "blame", "leaks"]
 
-#: The name of a scratch directory: what it is for (any `Purpose`), and whose it is.
+#: The name of a scratch directory: its purpose (any `Purpose`), and the pid of its owner.
 NAME = re.compile(r"gitckpt-(?:scratch|promote|blame|leaks)-(\d+)-")
 
-#: Seconds after which one whose process is not to be seen is left over: it may be of another container, and at work.
+#: Seconds after which a directory whose process is not visible counts as left over; until then, the process may be
+#: running in another container.
 DAY = 86_400
 
 
 def make_room(purpose: Purpose) -> bytes:
-    """A new directory that only this user can enter. What processes that are gone have left a day ago goes first."""
+    """Create a directory that only this user can enter. First remove those that dead processes left at least a day
+    ago."""
     for path in _left_over(tempfile.gettempdir()):
         try:
             remove(path)
         except OSError:
-            continue  # another process may be at it
+            continue  # another process may be removing it
     return os.fsencode(tempfile.mkdtemp(prefix=f"gitckpt-{purpose}-{os.getpid()}-"))
 
 
 @contextmanager
 def room(purpose: Purpose) -> Iterator[bytes]:
-    """The same for as long as it is needed."""
+    """Like `make_room`, as a context manager that removes the directory at the end."""
     directory = make_room(purpose)
     try:
         yield directory
@@ -70,7 +72,8 @@ def _is_old_and_ours(path: str) -> bool:
 
 
 def remove(directory: bytes) -> None:
-    """Remove a directory, whatever a command has made of it: a link to somewhere else, one that cannot be read."""
+    """Remove a directory, whatever a command has turned it into: a link to somewhere else, or one that cannot be
+    read."""
     if os.path.islink(directory) or os.path.isfile(directory):
         os.unlink(directory)
     elif os.path.lexists(directory):

@@ -1,4 +1,4 @@
-"""A directory of its own with the files of one event after the other, for a command to be run on. The user's work tree
+"""A separate directory with the files of one event after another, for running a command on them. The user's work tree
 is not touched."""
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 class ScratchTree:
-    """A context manager: `at(event)` makes the directory what the event's snapshot holds, and gives its path.
+    """A context manager: `at(event)` makes the directory match the event's snapshot, and returns its path.
 
-    With `keep` only what differs is written, and what a command has left there stays: dependencies that were installed,
-    files that were built. Without it each event gets a directory with nothing but its own files."""
+    With `keep`, only what differs is written, and what a command left there stays, such as installed dependencies or
+    build output. Without it, each event gets a directory with nothing but its own files."""
 
     def __init__(self, raw: Git, *, keep: bool = False) -> None:
         self._raw, self._keep, self._fresh = raw, keep, True
@@ -36,7 +36,7 @@ class ScratchTree:
         remove(self._room)
 
     def at(self, event: Event) -> str:
-        """The path of the directory, with the files of this event in it."""
+        """Return the path of the directory, with the files of this event in it."""
         if not self._keep or self._fresh:
             self._clear()
         git = self._raw.view(
@@ -44,7 +44,7 @@ class ScratchTree:
             GIT_WORK_TREE=self._files, GIT_INDEX_FILE=self._index,
         )  # fmt: skip
         git.run("read-tree", "--reset", "-u", tree_of(git, event.commit))
-        # what a command has changed or deleted of the event's own files
+        # restore the event's own files that a command has changed or deleted
         git.run("checkout-index", "--all", "--force", "--quiet")
         self._fresh = False
         return os.fsdecode(self._files)

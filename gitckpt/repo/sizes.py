@@ -1,4 +1,4 @@
-"""What sessions take up on disk."""
+"""The disk usage of sessions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 
 def session_sizes(git: Git, sessions: Sequence[Session]) -> dict[str, int]:
-    """Bytes on disk of the objects that only this session keeps: what dropping it would free after a gc."""
+    """Return, for each session, the bytes on disk of the objects that only it keeps: what dropping it would free after
+    a gc."""
     sizes: dict[str, int] = {}
     known = git.run("for-each-ref", "--format=^%(objectname)", "refs/heads", "refs/tags", "refs/remotes", "refs/stash")
     for session in sessions:

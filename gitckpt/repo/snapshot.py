@@ -1,5 +1,5 @@
-"""Taking a snapshot: the whole work tree as a tree object, the bytes on disk as they are, and what it could not hold by
-name."""
+"""Take a snapshot: the whole work tree as a tree object, with the bytes exactly as on disk, and a list of what it could
+not hold."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ if TYPE_CHECKING:
 class Snapshot:
     """A work tree at one moment.
 
-    `tree` is the object id of its tree; `missing` names each path that is not in it and why; `modes` are permission
-    bits other than what git and the umask give (a directory ends in `/`); `empty` are the empty directories. `head` is
-    where the user's HEAD was, `staging` his staging area, or None where it could not be read."""
+    `tree` is the object id of its tree; `missing` maps each path that is not in the tree to the reason; `modes` are
+    permission bits other than those that git and the umask give (a directory ends in `/`); `empty` are the empty
+    directories. `head` is where the user's HEAD was, `staging` the user's staging area, or None if it could not be
+    read."""
 
     __slots__ = ("empty", "head", "missing", "modes", "staging", "tree", "umask")
 
@@ -47,7 +48,7 @@ class Snapshot:
 
 
 class Snapshotter:
-    """Takes snapshots of one work tree, one after the other; the caller holds the work tree's lock."""
+    """Takes successive snapshots of one work tree. The caller holds the work tree's lock."""
 
     def __init__(self, repository: Repository, raw: Git, in_force: SettingsInForce) -> None:
         self.repository, self._raw, self._in_force = repository, raw, in_force
@@ -57,17 +58,17 @@ class Snapshotter:
         self._seed: index.Seed | None = None
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False, recorded: str = "") -> Snapshot:
-        """The work tree now; `also` are paths to hold although a rule ignores them, `recorded` is a tree that is on
-        record, if the caller knows one that it may be.
+        """Return a snapshot of the work tree now. `also` are paths to hold although a rule ignores them; `recorded` is
+        a tree that is on record, if the caller knows one that this may be.
 
-        With `verifying`, what is recorded stays so although a rule may ignore it by now: that is the next snapshot's
-        business.
+        With `verifying`, recorded paths are kept even if a rule ignores them by now: dropping them is left to the next
+        snapshot.
 
-        Raises GitFailed where no tree can be made that is exactly the work tree, apart from what `missing` names.
+        Raise GitFailed if no tree can be made that exactly matches the work tree, apart from what `missing` names.
         """
         if self._in_force.refresh():
             self._follow_settings()
-        # another process may have others: it has another home, or its environment sets some
+        # another process may use different settings, because of its home directory or environment
         mend(self.repository, self._settings)
         try:
             try:
@@ -78,11 +79,11 @@ class Snapshotter:
                 self._cache.trust(recorded)
                 return self._take(also, verifying)
             except GitFailed:
-                # the index may trust objects that a gc has removed, or be damaged: once more without it
+                # the index may rely on objects that a gc has removed, or be damaged: try once more without it
                 self.renew()
                 return self._take(also, verifying)
         except BaseException:
-            self._cache.drop()  # what it had come to know was of a snapshot that there is not
+            self._cache.drop()  # what it learned belongs to a snapshot that does not exist
             raise
 
     def _follow_settings(self) -> None:
@@ -92,7 +93,7 @@ class Snapshotter:
         self._staged = StagingSeen(self.repository, self._rules, self._cache, partial=self._settings.partial_clone)
 
     def _resume(self) -> None:
-        """Go on with what an earlier process left, as far as it is whole."""
+        """Continue from what an earlier process left, as far as it is intact."""
         if not index.is_whole(self.repository):
             self.renew()
         elif not self._cache.load():
@@ -100,7 +101,7 @@ class Snapshotter:
             self._cache.limit = max(map(self._size, index.paths(self._raw)), default=0)
 
     def _heed_limit(self) -> None:
-        """Hold nothing any more that is larger than files may be by now."""
+        """Start over if a held file may be larger than the current limit on file size."""
         if self._cache.limit > self._settings.max_file_size:
             self.renew()
         self._cache.limit = self._settings.max_file_size
@@ -119,25 +120,28 @@ class Snapshotter:
         return self._cache.directories
 
     def renew(self) -> None:
-        """Trust nothing that was learnt: the next snapshot reads every file and writes what is not there."""
+        """Discard everything that was learned: the next snapshot starts from the user's index, and reads every file
+        that is not as in there and writes its object if that is missing."""
         self._cache.drop()
         self._seed = self._seeded()
         self._cache.limit = self._settings.max_file_size
 
     def follow(self, changes: Collection[Change]) -> None:
-        """Git has just changed these paths in work tree and private index; all else that was learnt still holds."""
+        """Note that git has just changed these paths in the work tree and private index; everything else learned still
+        holds."""
         self._cache.follow(changes)
 
     def settle(self, snapshot: Snapshot) -> None:
-        """The snapshot is on record: its tree is reachable, and may be named again as long as nothing changes."""
+        """Note that the snapshot is on record: its tree is reachable, and can be used again as long as nothing
+        changes."""
         self._cache.tree = snapshot.tree
 
     def unsettle(self) -> None:
-        """The last snapshot was only looked at: let the next one ask again which ignored paths are content."""
+        """Note that the last snapshot was not recorded: the next one checks again which ignored paths are content."""
         self._cache.unreconciled = True
 
     def close(self) -> None:
-        """Keep what was learnt for the next process."""
+        """Keep what was learned for the next process."""
         self._cache.save()
         index.tidy(self.repository, self._raw)
 
@@ -149,7 +153,7 @@ class Snapshotter:
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
         head = self._heads.start()
         rules_changed, untracked, unseen = self._look_around(seed, dirty, head[1], ahead)
-        # which tracked paths a rule ignores is part of what is known of the staging area
+        # what is known of the staging area includes which tracked paths a rule ignores
         staging, staging_changed = (
             self._staged.captured(ahead, seed.key) if seed and ahead else self._staged.read(again=rules_changed)
         )
@@ -160,7 +164,7 @@ class Snapshotter:
         if self._note_include() or rules_changed or staging_changed:
             cache.unreconciled = True
         if as_staged:
-            cache.unlisted = set()  # both have the same paths
+            cache.unlisted = set()  # both indexes have the same paths
         else:
             self._reconcile(changes, staging, verifying)
         cache.unreconciled = bool(also) or (verifying and cache.unreconciled and not as_staged)
@@ -170,7 +174,7 @@ class Snapshotter:
         self._leave(changes.removed)
         cache.directories.enter(index.parents(changes.added))
         cache.note_unlisted(changes)
-        # git has just written the staging area's tree, and seen that all of it is there
+        # git has just written the staging area's tree, and checked that all its objects exist
         tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any)
         snapshot = Snapshot(tree, self._heads.read(head), staging)
         snapshot.missing, cache.left_out = changes.missing, changes.left_out
@@ -182,14 +186,14 @@ class Snapshotter:
     def _look_around(
         self, seed: index.Seed | None, *calls: Call | Capture | None
     ) -> tuple[bool, list[bytes], list[bytes]]:
-        """Whether an ignore rule changed; the untracked paths that none ignores; the recorded ones whose files may have
-        changed without git seeing it. `calls` are under way."""
+        """Return whether an ignore rule changed; the untracked paths that no rule ignores; the recorded paths whose
+        files may have changed without git noticing. `calls` are running."""
         cache, all_known = self._cache, self._cache.modes_known
         others = None if all_known or (seed and self._is_all(seed)) else self._ask_for_others()
         paths = None if all_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
             cache.tracked = seed.directories if seed else index.parents(paths or ())
-        # where the index has just been made, that was looked at already
+        # if the index has just been made, the directories were read then
         looked = seed is not None and bool(cache.directories.known)
         rules_changed = looked or self._look(cache.tracked, *calls, others)
         if all_known:
@@ -198,16 +202,16 @@ class Snapshotter:
         return rules_changed, untracked, self._look_at_all(seed, [*(paths or ()), *untracked])
 
     def _note_include(self) -> bool:
-        """Whether what is recorded in spite of all rules is other than at the last snapshot."""
+        """Return whether the `include` setting, which overrides all rules, has changed since the last snapshot."""
         before, self._cache.include = self._cache.include, self._settings.include
         return before != self._cache.include
 
     def _reconcile(self, changes: Changes, staging: Staging | None, verifying: bool) -> None:
-        """Let go of what a rule ignores by now, and hold what the user tracks all the same."""
+        """Drop paths that a rule ignores by now, and hold ignored paths that the user tracks."""
         if self._cache.unreconciled and not verifying:
             ignored = split(self._rules.run("ls-files", "-z", "-c", "-i", "--exclude-standard"))
             changes.reconcile(staging, set(ignored), sparse=self._settings.sparse)
-            # of these it has just let go of those that the index has
+            # reconcile has just dropped those of them that the index has
             changes.consider(self._included("-c"))
         elif staging and staging.skipped:
             if self._cache.directories.changed:
@@ -219,17 +223,19 @@ class Snapshotter:
         return index.paths(self._raw) if seed is None else seed.paths
 
     def _is_all(self, seed: index.Seed) -> bool:
-        """Whether each file on disk, where the directories have just been read, is one that the index has."""
-        # two passes over names: git would look into each directory once more
+        """Return whether every file on disk is in the index, given that the directories have just been read."""
+        # two passes over names: git would read each directory once more
         return bool(seed.paths) and set(seed.paths).issuperset(self._cache.directories.take_files())
 
     def _look_at_all(self, seed: index.Seed | None, paths: list[bytes]) -> list[bytes]:
-        """Learn the permission bits of all these paths; those whose files may have changed without git seeing it."""
+        """Learn the permission bits of all these paths; return those whose files may have changed without git
+        noticing."""
         found = self._cache.read_all_modes(paths)
         return [path for path, status in found.items() if seed and seed.may_hide_edits(status)]
 
     def _look(self, tracked: set[bytes], *calls: Call | Capture | None) -> bool:
-        """Whether an ignore rule changed. Where git would wait for ever, `calls` under way may do so already."""
+        """Return whether an ignore rule changed. On an error, kill the `calls`: if git would block forever, they may do
+        so already."""
         try:
             return self._cache.directories.look(tracked, self._rule_files(), self._manner())
         except BaseException:
@@ -239,11 +245,11 @@ class Snapshotter:
             raise
 
     def _untracked(self, rules_changed: bool) -> list[bytes]:
-        """Untracked paths that no rule ignores, where any can have come since the last look; everywhere where a rule
-        has changed.
+        """Return untracked paths that no rule ignores, where new ones may have appeared since the last look;
+        everywhere, if a rule has changed.
 
-        What was left out the last time is asked about again: it is no longer new, and still not in the index. Only git
-        can tell whether it is content now.
+        Paths that were left out last time are checked again: they are no longer new, and still not in the index. Only
+        git can tell whether they are content now.
         """
         asked = self._cache.directories.changed | self._cache.left_out
         if rules_changed or b"" in asked or len(asked) > MOST_PATHSPECS:
@@ -251,12 +257,12 @@ class Snapshotter:
         return self._not_ours(self._kept(self._ask_for_others("--", *sorted(asked)))) if asked else []
 
     def _leave(self, removed: Collection[bytes]) -> None:
-        """Know nothing more of ignored directories that were entered for tracked files, and have none any more."""
+        """Forget ignored directories that were entered for tracked files, and hold none any more."""
         cache = self._cache
         left = [path for path in index.parents(removed) if cache.is_directory(path) and path in (cache.tracked or ())]
         if left:
             named = sorted(left) if len(left) <= MOST_PATHSPECS else []
-            users = self._raw.view(GIT_INDEX_FILE=self.repository.index_path)  # may be damaged: that is told elsewhere
+            users = self._raw.view(GIT_INDEX_FILE=self.repository.index_path)  # may be damaged; reported elsewhere
             listed = [git.run("ls-files", "-z", "--", *named, ok=(0, 128)) for git in (self._raw, users)]
             tracked = index.parents(path for output in listed for path in split(output))
             cache.leave([path for path in left if path not in tracked])
@@ -265,14 +271,14 @@ class Snapshotter:
         return self._raw.start("ls-files", "-z", "-o", "--exclude-standard", *paths)
 
     def _kept(self, others: Call) -> list[bytes]:
-        """The untracked paths that git lists, but for those that the user's own rules ignore."""
+        """Return the untracked paths that git lists, except those that the user's own rules ignore."""
         found = split(others.wait())
-        # git folds letters in rules and in names, or in neither
+        # git folds case in both rules and names, or in neither
         ignored = ignored_paths(self._rules, found) if self._exact and found else ()
         return [path for path in found if path not in ignored]
 
     def _not_ours(self, paths: list[bytes]) -> list[bytes]:
-        """The paths without those of a git directory that stands in the work tree under another name than `.git`."""
+        """Return the paths except those of a git directory that is in the work tree under another name than `.git`."""
         places = own_places(self.repository)
         return [p for p in paths if not any(p == place or p.startswith(place + b"/") for place in places)]
 
@@ -283,12 +289,12 @@ class Snapshotter:
         return [*found, os.path.join(self.repository.work_tree, personal)] if personal else found
 
     def _manner(self) -> tuple[int, ...]:
-        """By which settings rules are read, and what is outside of the checkout."""
+        """Return the settings that decide how rules are read and what is outside the checkout."""
         settings = self._settings
         return (settings.ignore_case, settings.precompose_unicode, settings.sparse)
 
     def _included(self, kind: str = "-o") -> list[bytes]:
-        """The paths to record whatever a rule says: with `-o` those that are not in the index, with `-c` the others."""
+        """Return the paths to record whatever a rule says: with `-o` those not in the index, with `-c` the others."""
         if not self._settings.include:
             return []
         git = self._raw.view(GIT_LITERAL_PATHSPECS="0")
@@ -301,7 +307,7 @@ class Snapshotter:
         if self._cache.tree:
             return self._cache.tree
         try:
-            # git sees here whether all that the index names is still there
+            # here git checks that everything the index names still exists
             return self._raw.object_id("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
         except GitFailed as error:
             if "invalid object" in str(error):
@@ -309,7 +315,7 @@ class Snapshotter:
             raise
 
     def _describe(self, snapshot: Snapshot, changes: Changes) -> None:
-        """Permission bits, empty directories, and what is not in the tree."""
+        """Add permission bits, empty directories, and what is not in the tree."""
         cache = self._cache
         cache.note_modes(changes)
         index.distrust(self._raw, cache.take_hiding())

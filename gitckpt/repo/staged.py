@@ -1,4 +1,4 @@
-"""Staged content, for the validation before a commit. Reads blobs; never a file, an index or a stash is touched."""
+"""Staged content, for validation before a commit. Only reads blobs; no file, index or stash is touched."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: What a file must hold to be worth reading as protocol: the marker, in ASCII or full width.
+#: What a file must contain to be read as protocol: the marker, in ASCII or full width.
 MARKERS = (b"===", "＝＝＝".encode())
 
-#: Bytes over which a staged file is data and no transcript.
+#: Bytes above which a staged file counts as data, not a transcript.
 LARGEST = 32 * 1024 * 1024
 
 
 def staged_contents(repository: Repository) -> Iterator[tuple[str, bytes]]:
-    """Name and content of every staged file that may hold blocks, as it would be committed.
+    """Yield name and content of every staged file that may contain blocks, as it would be committed.
 
-    A `git commit -a` or `git commit PATH` prepares an index of its own and names it in the environment of its hooks.
+    `git commit -a` and `git commit PATH` prepare their own index and name it in the environment of their hooks.
     """
     index = os.environ.get("GIT_INDEX_FILE", "")
     git = repository.git

@@ -1,4 +1,4 @@
-"""The user's staging area: what is in it, told without touching it, and put back as it was."""
+"""The user's staging area: reading it without touching it, and restoring it."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.repository import Repository
 
-#: Seconds that filters of the user's may take to tell whether files are as staged.
+#: Seconds that the user's filters may take to decide whether files are as staged.
 FILTER_PATIENCE = 5.0
 
-#: Paths that git is asked about one by one; for more, the whole index is as cheap.
+#: Maximum number of paths that git is asked about by name; for more, the whole index is as cheap.
 MOST_PATHSPECS = 100
 
 Unmerged = tuple[bytes, bytes, bytes, bytes]  # mode, object id, stage, path
 
 
 class Staging:
-    """A staging area: `tree` of its merged entries, the `unmerged` ones by stage; `intended` are those that are only to
-    be added one day, by path → mode.
+    """A staging area: `tree` of its merged entries, the `unmerged` entries by stage; `intended` are the intent-to-add
+    entries, path → mode.
 
-    `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them. Neither
-    is part of what is restored. `digest` stands for all entries of the index with their flags; "" where two may be
-    told apart by more than that."""
+    `skipped` are the paths flagged skip-worktree, `forced` those that are tracked although a rule ignores them; neither
+    is restored. `digest` identifies all entries of the index with their flags; it is "" if the listing does not show
+    everything in which two staging areas may differ."""
 
     __slots__ = ("digest", "forced", "intended", "skipped", "tree", "unmerged")
 
@@ -48,19 +48,19 @@ class Staging:
         self.forced: list[bytes] = []
 
     def same_content(self, other: Staging) -> bool:
-        """Whether both hold the same entries; flags apart."""
+        """Return whether both hold the same entries, regardless of flags."""
         return (self.tree, sorted(self.unmerged), self.intended) == (
             other.tree, sorted(other.unmerged), other.intended,
         )  # fmt: skip
 
 
 class Capture:
-    """The user's staging area being read, from a copy, while the caller does other things; his index is not written,
-    nor locked.
+    """Reads the user's staging area from a copy, while the caller does other things. The user's index is neither
+    written nor locked.
 
-    `known` is what it was, if no ignore rule has changed since: given back where only stat data is new in the index.
-    `listing` is what `ls-files -z -s -v` says of it, if that is known, and with `plain` nothing is odd about any entry.
-    Raises GitFailed where the index cannot be read.
+    `known` is the previous staging area, if no ignore rule has changed since; it is returned if only stat data in the
+    index is new. `listing` is the output of `ls-files -z -s -v`, if that is known; `plain` says that all entries are
+    ordinary. Raises GitFailed if the index cannot be read.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class Capture:
         self._write_tree = ("write-tree", *(["--missing-ok"] if missing_ok else []))
         listing = listing or git.run("ls-files", "-z", "-s", "-v")
         self._staging = staging = Staging("")
-        # an entry that is only intended looks like an empty file
+        # an intent-to-add entry looks like an empty file
         empty = EMPTY_BLOB[repository.object_format]
         staging.digest = _digest_of(listing) if empty not in listing else ""
         if known and staging.digest and staging.digest == known.digest:
             self._staging = known
             return
         self._calls.append(git.start("ls-files", "-z", "-c", "-i", "--exclude-standard"))
-        # most have nothing but plain entries; to look at each is dear
+        # most have only ordinary entries, and checking each is slow
         entries = [] if plain else [e for e in split(listing) if not e.startswith(b"H ") or empty in e]
         staging.unmerged = [_unmerged(entry) for entry in entries if entry.startswith((b"M ", b"m "))]
         staging.skipped = [entry.partition(b"\t")[2] for entry in entries if entry.startswith((b"S ", b"s "))]
@@ -99,7 +99,7 @@ class Capture:
             self._calls.append(git.start(*self._write_tree))
 
     def wait(self) -> Staging:
-        """The staging area. Raises GitFailed where git cannot tell it."""
+        """Return the staging area. Raise GitFailed if git cannot read it."""
         try:
             if self._calls:
                 self._take_answers()
@@ -117,14 +117,14 @@ class Capture:
         staging.tree = object_id(written.wait(), written.words)
 
     def kill(self) -> None:
-        """Nobody wants to know any more."""
+        """Stop reading, because the result is no longer needed."""
         while self._calls:
             self._calls.pop().kill()
-        clear(self._copy + b".lock")  # with which a git that was killed bars the next
+        clear(self._copy + b".lock")  # a git that was killed leaves this lock, which would block the next one
 
 
 def _digest_of(listing: bytes) -> str:
-    from hashlib import blake2b  # dear, and most snapshots find a staging area that they know
+    from hashlib import blake2b  # slow to import, and most snapshots find a known staging area
 
     return blake2b(listing, digest_size=16).hexdigest()
 
@@ -137,15 +137,15 @@ def _unmerged(entry: bytes) -> Unmerged:
 
 
 def remove_entries(git: Git, paths: Iterable[bytes], null_oid: str) -> None:
-    """Take paths out of an index, every stage of them, whatever stands on disk."""
+    """Remove paths from an index, in every stage, whatever is on disk."""
     rows = [b"0 %s\t%s\0" % (null_oid.encode(), path) for path in paths]
     if rows:
         git.run("update-index", "-z", "--index-info", data=b"".join(rows))
 
 
 def restore(repository: Repository, present: Staging, wanted: Staging) -> set[bytes]:
-    """Make the user's staging area hold what `wanted` holds; the paths that were written. Entries that need no change
-    keep their flags and stat data."""
+    """Make the user's staging area hold what `wanted` holds, and return the paths that were written. Entries that need
+    no change keep their flags and stat data."""
     with UserIndex(repository) as git:
         return _restore(repository, git.view(GIT_LITERAL_PATHSPECS="1"), present, wanted)
 
@@ -170,7 +170,7 @@ def _restore(repository: Repository, git: Git, present: Staging, wanted: Staging
 
 
 def _flags(git: Git) -> dict[str, set[bytes]]:
-    """The paths flagged skip-worktree, and those flagged assume-unchanged, by the option that flags them."""
+    """Return the paths flagged skip-worktree and those flagged assume-unchanged, by the option that sets the flag."""
     entries = split(git.run("ls-files", "-z", "-v"))
     return {
         "--skip-worktree": {entry[2:] for entry in entries if entry[:1] in b"Ss"},
@@ -179,7 +179,7 @@ def _flags(git: Git) -> dict[str, set[bytes]]:
 
 
 def _flag_again(git: Git, flags: dict[str, set[bytes]], changed: set[bytes]) -> None:
-    """An entry that was written anew has lost its flags."""
+    """Set the flags of rewritten entries again, which they lost when they were written."""
     for option, flagged in flags.items():
         paths = sorted(flagged & changed)
         if paths:
@@ -191,22 +191,22 @@ def _tree_changes(git: Git, before: str, after: str, null: bytes) -> list[bytes]
     fields = split(git.run("diff-tree", "-r", "-z", "--no-renames", "--end-of-options", before, after))
     for _, mode, _, oid, status, path in raw_changes(fields, "diff-tree"):
         rows.append(b"0 %s\t%s\0" % (null, path) if status == b"D" else b"%s %s 0\t%s\0" % (mode, oid, path))
-    # removals first: a file may give its name to a directory
+    # removals first: a directory may take the name of a removed file
     return sorted(rows, key=lambda row: not row.startswith(b"0 "))
 
 
 def refresh(repository: Repository, paths: Collection[bytes]) -> None:
-    """Bring the stat data of these paths in the user's index up to date, so that git sees no phantom edits. A lock of
-    the user's is respected; where filters of his do not end, it is left undone."""
+    """Refresh the stat data of these paths in the user's index, so that git sees no phantom edits. A lock of the user's
+    is respected; if the user's filters do not end, nothing is refreshed."""
     index = repository.index_path
     if not paths or not os.path.exists(index) or os.path.lexists(index + b".lock"):
         return
     try:
-        # under his own configuration: line ends that his git converts are no edits
+        # under the user's configuration: line ends that git converts are not edits
         with UserIndex(repository, patience=0) as git:
             _refresh(git.view(GIT_LITERAL_PATHSPECS="1"), paths)
     except GitFailed:
-        return  # git was at work on it just now, or waits for a filter; it looks at the files itself
+        return  # another git was using it, or a filter is hanging; git will check the files itself
 
 
 def _refresh(git: Git, paths: Collection[bytes]) -> None:

@@ -1,4 +1,4 @@
-"""The user's staging area as it was last seen: it is read again only when its file was written."""
+"""The user's staging area as last seen. It is read again only if its file was written."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 
 class StagingSeen:
-    """What is known of it stands in the cache. `rules` is git in the private directory under the user's ignore rules;
-    in a `partial` clone objects may be missing."""
+    """Reads the staging area and keeps what is known of it in the cache. `rules` is git in the private directory under
+    the user's ignore rules; in a `partial` clone objects may be missing."""
 
     def __init__(self, repository: Repository, rules: Git, cache: ScanCache, *, partial: bool) -> None:
         self._repository, self._rules, self._cache, self._partial = repository, rules, cache, partial
 
     def key(self) -> tuple[int, ...]:
-        """What changes when its file is written."""
+        """Return what changes whenever the index file is written."""
         return stat_key(self._repository.index_path)
 
     def read(self, *, again: bool) -> tuple[Staging | None, bool]:
-        """The staging area, None where it cannot be read; and whether it is another than it was. With `again` nothing
-        is taken as known: which tracked paths a rule ignores is part of it."""
+        """Return the staging area, or None if it cannot be read, and whether it has changed. With `again` nothing is
+        taken as known, because which tracked paths a rule ignores is part of it."""
         key = self.key()
         if key == self._cache.staging_key and not again:
             return self._cache.staging, False
@@ -39,7 +39,7 @@ class StagingSeen:
         return self.captured(capture, key)
 
     def ahead(self, seed: Seed) -> Capture | None:
-        """Begin to read that which a private index has just been made from; None where that is not there any more."""
+        """Start reading the staging area that a private index has just been made from; None if it has changed since."""
         try:
             capture = self._capture(None, seed.listing, plain=seed.plain)
         except GitFailed:
@@ -50,7 +50,7 @@ class StagingSeen:
         return None
 
     def captured(self, capture: Capture, key: tuple[int, ...]) -> tuple[Staging | None, bool]:
-        """As `read`, of what was begun to be read when its file had this key."""
+        """Like `read`, for a capture that was started when the index file had this key."""
         known = self._cache.staging
         try:
             staging = capture.wait()

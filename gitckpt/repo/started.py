@@ -1,5 +1,5 @@
-"""Which records of an agent this machine has written itself: a command that came with somebody's refs is not run
-unseen. What is noted here stays in the private directory, and so is never fetched."""
+"""Remember which agent records this machine has written itself, so that a command that came with someone else's refs is
+not run unseen. The notes stay in the private directory, and so are never fetched."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-#: Bytes of the notes that are looked at: some thousand runs back.
+#: Bytes of the notes that are searched, from the end: some thousand runs.
 MOST = 256 * 1024
 
 
 def note_started(repository: Repository, commit: str) -> None:
-    """Note that the agent in the record of this event was started here. Where that cannot be, the command is asked
-    about when it is to be run again.
+    """Note that the agent in the record of this event was started here. If that fails, the user is asked before the
+    command is run again.
 
-    The id of the commit stands for its record and for all that was on record before it."""
+    The id of the commit stands for its record and for everything on record before it."""
     try:
         append(_path(repository), commit.encode())
     except OSError:
@@ -27,7 +27,7 @@ def note_started(repository: Repository, commit: str) -> None:
 
 
 def was_started_here(repository: Repository, commit: str) -> bool:
-    """Whether the agent in the record of this event was started from this work tree."""
+    """Return whether the agent in the record of this event was started from this work tree."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
     try:
         with open(_path(repository), "rb", opener=lambda path, _: os.open(path, flags)) as file:
@@ -38,7 +38,7 @@ def was_started_here(repository: Repository, commit: str) -> bool:
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process of this number is alive and is one of ours: numbers are used again."""
+    """Return whether a process with this id is alive and is one of ours: process ids are reused."""
     try:
         os.kill(pid, 0)
         with open(f"/proc/{pid}/cmdline", "rb") as file:

@@ -1,4 +1,4 @@
-"""What the file system says of many paths."""
+"""The file status of many paths."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: A directory is not listed: to be let through is enough.
+#: The directory is not listed, so search permission is enough.
 _OPEN = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 
-#: Paths of one directory in a row, from which on opening it costs less than being led to each anew.
+#: Number of consecutive paths in one directory from which on opening it is cheaper than resolving each path.
 _FEW = 3
 
 
 def statuses(root: bytes, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]:
-    """The status of each of the paths below `root` that is there, of a link its own; quickest where they are sorted."""
+    """Return the status of each of the paths below `root` that exists, not following links; fastest if they are
+    sorted."""
     found: dict[bytes, os.stat_result] = {}
     stat, directory, descriptor, in_a_row = os.stat, b"", -1, 0
     try:
@@ -42,7 +43,7 @@ def statuses(root: bytes, paths: Iterable[bytes]) -> dict[bytes, os.stat_result]
 
 
 def _opened(directory: bytes) -> int:
-    """A descriptor; -1 where the directory cannot be opened, and its paths are looked at one by one."""
+    """Return a descriptor; -1 if the directory cannot be opened, so that its paths are resolved one by one."""
     try:
         return os.open(directory, _OPEN)
     except OSError:

@@ -1,6 +1,6 @@
-"""All refs and commits that are on record in a repository, read with nothing trusted.
+"""Read all refs and commits on record in a repository, trusting nothing.
 
-A command that goes through history ends where it is damaged; this goes on, and says what is whole."""
+A command that walks history stops at damage; this continues, and reports what is intact."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.undo import Identity
 
-#: What git says of a ref whose file does not hold the name of an object.
+#: What git prints about a ref whose file does not contain an object id.
 BROKEN = re.compile(r"^warning: ignoring (?:broken|dangling symref) ref (refs/gitckpt/\S+)", re.MULTILINE)
 
-#: Who commits an event; other commits are the user's, and are not walked.
+#: The committer of an event; other commits are the user's, and are not walked.
 COMMITTER = "gitckpt <gitckpt@localhost> "
 
 
 class Commit:
-    """A commit as it stands in its object."""
+    """A commit as it is in its object."""
 
     __slots__ = ("is_ours", "message", "parents", "tree")
 
@@ -50,9 +50,9 @@ class Commit:
 
 
 class Survey:
-    """What refs and commits say, read with nothing trusted: the `record`, and what is `strange` among the refs.
+    """What refs and commits say, read without trusting anything: the `record`, and what is `strange` among the refs.
 
-    `commits` are all that were read, by id, and `faults` say of the others why they are none."""
+    `commits` are all commits that were read, by id; `faults` maps the others to why they could not be."""
 
     def __init__(self, repository: Repository, session: str | None = None) -> None:
         self._repository, self._git, self._session = repository, repository.git, session
@@ -78,8 +78,8 @@ class Survey:
         )  # fmt: skip
 
     def _refs(self) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, str]]]:
-        """Lines and tags by session; what else stands below our refs is told. Raises GitFailed where we may not read
-        them: that is no damage."""
+        """Return lines and tags by session; anything else below our refs is reported. Raise GitFailed if we may not
+        read them, which is not damage."""
         call = self._git.start("for-each-ref", "--format=%(objectname) %(refname) %(symref)", REFS)
         found: dict[str, dict[str, dict[str, str]]] = {"heads": {}, "tags": {}}
         for oid, name, symref in _rows(call.wait()):
@@ -101,7 +101,7 @@ class Survey:
         return self._session in (None, session)
 
     def _current(self) -> dict[str, tuple[str, str] | str]:
-        """What each work tree records on."""
+        """Return what each work tree records on."""
         found: dict[str, tuple[str, str] | str] = {}
         for worktree in git_dirs(self._repository):
             ref = f"worktrees/{worktree}/{CURRENT}" if worktree else f"main-worktree/{CURRENT}"
@@ -115,7 +115,7 @@ class Survey:
         return {w: c for w, c in found.items() if self._session is None or c[0] == self._session}
 
     def _worktrees(self) -> dict[str, Identity]:
-        """The work trees that there are; our own where another cannot be read."""
+        """Return the existing work trees; only our own if another cannot be read."""
         try:
             return identities(self._repository)
         except GitFailed:
@@ -124,8 +124,8 @@ class Survey:
     # -- commits
 
     def _walk(self, tips: Iterable[str]) -> None:
-        """Read the commits along first parents from these down to the root. Git's own walk tells which they are; where
-        it ends at damage, we go on behind."""
+        """Read the commits along first parents from the tips to the root. Git's own walk lists them; where it stops at
+        damage, continue behind it."""
         pending = set(tips)
         while pending:
             listed = self._git.run(
@@ -137,7 +137,7 @@ class Survey:
             pending = parents - set(self.commits) - set(self.faults)
 
     def take(self, oids: Iterable[str]) -> None:
-        """Read these commits into `commits`, or find out why not."""
+        """Read these commits into `commits`, or note in `faults` why that is not possible."""
         for found in read_objects(self._git, self._repository.object_format, [oid.encode() for oid in oids]):
             oid = found.oid.decode()
             if found.fault or found.kind != b"commit":
@@ -146,7 +146,7 @@ class Survey:
                 self.commits[oid] = Commit(bytes(found.content))
 
     def _events(self, tips: Iterable[str]) -> dict[str, Event]:
-        """The events that can be reached from the tips through commits that are whole and ours."""
+        """Return the events reachable from the tips through commits that are intact and ours."""
         events: dict[str, Event] = {}
         for tip in tips:
             here = tip
@@ -161,7 +161,8 @@ class Survey:
 
 
 def exact_fault(repository: Repository, oid: str, fault: str) -> str:
-    """The fault of an object, told apart: git calls one missing whose file is there and cannot be unpacked."""
+    """Return the exact fault of an object: git also reports one as missing if its file exists but cannot be
+    unpacked."""
     path = os.path.join(repository.objects_dir, os.fsencode(f"{oid[:2]}/{oid[2:]}"))
     if os.path.lexists(path):
         return DAMAGED
@@ -173,7 +174,7 @@ def _strange(name: str, why: str) -> Finding:
 
 
 def _why_unread(event: Event) -> str:
-    """Why the document of an event cannot be used; "" where it can, or where a newer version has to judge it."""
+    """Return why the document of an event cannot be used; "" if it can, or if only a newer version can judge it."""
     if event.kind == "unreadable" or event.format > FORMAT:
         return ""
     try:
@@ -185,6 +186,6 @@ def _why_unread(event: Event) -> str:
 
 @reads("for-each-ref")
 def _rows(output: bytes) -> list[tuple[str, str, str]]:
-    """Object id, name, and what the ref points to if it is symbolic."""
+    """Return object id, name, and the target of the ref if it is symbolic."""
     rows = (row.split(" ", 2) for row in output.decode("utf-8", "surrogateescape").splitlines())
     return [(oid, name, symref) for oid, name, symref in rows]

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 TRAILER = "Gitckpt-Checkpoint"
 
-#: How many events back a checkpoint is looked for: a commit must not wait for a long session to be read.
+#: How many events back to search for a checkpoint: a commit must not wait for a long session to be read.
 FAR = 50
 
 
 def last_checkpoint(repository: Repository) -> str | None:
-    """The newest checkpoint on the line being recorded (`<session>/C6`); None where none is, or where git is only
-    replaying commits (a rebase, a cherry-pick, …)."""
+    """Return the newest checkpoint on the line being recorded (`<session>/C6`); None if there is none, or if git is
+    only replaying commits (a rebase, a cherry-pick, …)."""
     heads = Heads(repository)
     if heads.read(heads.start()).operation not in (None, "merge"):
         return None
@@ -42,7 +42,7 @@ def last_checkpoint(repository: Repository) -> str | None:
 
 
 def add_trailer(repository: Repository, file: str, checkpoint: str) -> None:
-    """Add the trailer to the message in `file`, under the user's own configuration of trailers and comments."""
+    """Add the trailer to the message in `file`, using the user's own configuration of trailers and comments."""
     path = os.path.abspath(os.fsencode(file))
     repository.user_git().run(
         "interpret-trailers",
@@ -56,8 +56,8 @@ def add_trailer(repository: Repository, file: str, checkpoint: str) -> None:
 
 
 def led_to(reader: Reader, commit: str) -> tuple[Session, list[Event]]:
-    """The session and those of its events, oldest first, that led to a commit: back to the checkpoint that an earlier
-    commit of its history is bound to. Raises UnknownId for a commit that is bound to none."""
+    """Return the session and those of its events, oldest first, that led to a commit: those after the checkpoint to
+    which an earlier commit in its history is bound. Raise UnknownId for a commit that is not bound."""
     bound = _bound(reader.repository, commit)
     if not bound or bound[0][0] != _resolved(reader.repository, commit):
         raise UnknownId(
@@ -83,7 +83,7 @@ def _resolved(repository: Repository, commit: str) -> str:
 
 
 def _bound(repository: Repository, commit: str) -> list[tuple[str, str]]:
-    """The commits back from this one that are bound, newest first, each with its checkpoint; at most two."""
+    """Return the bound commits from this one back, newest first, each with its checkpoint; at most two."""
     command = (
         "log",
         "--first-parent",

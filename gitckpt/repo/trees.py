@@ -1,4 +1,4 @@
-"""Trees: what differs between two, a new one made of parts, and whether all that one needs can be read."""
+"""Trees: comparing two, building a new one from parts, and checking that everything one needs can be read."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     Numstat = tuple[int | None, int | None, bytes, bytes | None]
 
 
-#: The mode of a tree within a tree, and those of what is no object of this repository: a submodule's commit, nothing.
+#: The mode of a subtree, and the modes of what is not an object of this repository: a submodule's commit, or nothing.
 TREE = b"040000"
 ELSEWHERE = (b"160000", b"000000")
 
 
 class Change:
-    """One path that differs between two trees: `status` is A, M, D or T; modes and object ids are b"000000" and zeros
-    where absent."""
+    """One path that differs between two trees: `status` is A, M, D or T; an absent side has mode b"000000" and an
+    object id of zeros."""
 
     __slots__ = ("new_mode", "new_oid", "old_mode", "old_oid", "path", "status")
 
@@ -44,7 +44,7 @@ class Change:
 
     @classmethod
     def addition(cls, mode: bytes, oid: bytes, path: bytes) -> Change:
-        """A path that is new."""
+        """Return the change that adds a path."""
         return cls("A", b"000000", mode, b"0" * len(oid), oid, path)
 
     @property
@@ -54,12 +54,12 @@ class Change:
 
 
 def changes(git: Git, before: str, after: str) -> list[Change]:
-    """All paths that differ. Raises Damaged where a tree cannot be read."""
+    """Return all paths that differ. Raise Damaged if a tree cannot be read."""
     return _changes(start_diff(git, before, after))
 
 
 def changes_and_new(git: Git, before: str, after: str) -> tuple[list[Change], list[bytes]]:
-    """The same, and the objects that `after` needs and `before` did not."""
+    """Like `changes`, and also return the objects that `after` needs and `before` did not."""
     call = start_diff(git, before, after, "-t")
     found = _changes(call)
     return [change for change in found if TREE not in (change.old_mode, change.new_mode)], [
@@ -68,7 +68,7 @@ def changes_and_new(git: Git, before: str, after: str) -> tuple[list[Change], li
 
 
 def start_diff(git: Git, before: str, after: str, *options: str) -> Call:
-    """Begin to ask how two trees differ; with `-t` trees that they hold are named too."""
+    """Start comparing two trees; with `-t` subtrees are listed too."""
     return git.start(
         "diff-tree", "-r", *options, "-z", "--no-renames", "--full-index", "--end-of-options", before, after
     )
@@ -86,13 +86,13 @@ def _changes(call: Call) -> list[Change]:
 
 
 def new_objects(output: bytes) -> list[bytes]:
-    """The objects that a diff names, asked for with `-t`, and which were not there before."""
+    """Return the objects that are new in the output of a diff with `-t`."""
     heads = [field.split(b" ") for field in output.split(b"\0")[:-1:2]]
     return [head[3] for head in heads if head[1] not in ELSEWHERE]
 
 
 def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
-    """Path → (mode, object id) of every file in a tree. Raises Damaged where it cannot be read."""
+    """Return path → (mode, object id) of every file in a tree. Raise Damaged if it cannot be read."""
     try:
         output = git.run("ls-tree", "-r", "-z", "--full-tree", "--end-of-options", tree)
     except GitFailed as error:
@@ -101,7 +101,7 @@ def entries(git: Git, tree: str) -> dict[bytes, tuple[bytes, bytes]]:
 
 
 def paths_of(git: Git, commit: str) -> list[bytes]:
-    """The paths of all files in a snapshot. Raises Damaged where it cannot be read."""
+    """Return the paths of all files in a snapshot. Raise Damaged if it cannot be read."""
     try:
         return split(git.run("ls-tree", "-r", "-z", "--full-tree", "--name-only", "--end-of-options", commit))
     except GitFailed as error:
@@ -110,7 +110,7 @@ def paths_of(git: Git, commit: str) -> list[bytes]:
 
 @reads("ls-tree")
 def _listed(output: bytes) -> list[tuple[bytes, bytes, bytes, bytes]]:
-    """Mode, kind, object id and path of each entry."""
+    """Return mode, kind, object id and path of each entry."""
     found = []
     for entry in split(output):
         head, _, path = entry.partition(b"\t")
@@ -122,22 +122,22 @@ def _listed(output: bytes) -> list[tuple[bytes, bytes, bytes, bytes]]:
 
 
 def patch(git: Git, before: str, after: str, paths: Sequence[bytes] = (), *, colour: bool = False) -> bytes:
-    """The difference between two trees or commits as a patch that git can apply."""
+    """Return the difference between two trees or commits as a patch that git can apply."""
     wanted = ("--color=always",) if colour else ()
     command = ("diff-tree", "-p", "-r", "-M", "--no-ext-diff", "--no-textconv", *wanted, "--end-of-options")
     return _compared(git, command, before, after, paths)
 
 
 def numstat(git: Git, before: str, after: str, paths: Sequence[bytes] = ()) -> list[Numstat]:
-    """Lines added and deleted in each file that differs (None for a binary one), its path, and its path before a
-    rename."""
+    """Return, for each file that differs, the lines added and deleted (None for a binary file), its path, and its path
+    before a rename."""
     command = ("diff-tree", "--numstat", "-r", "-z", "-M", "--no-ext-diff", "--no-textconv", "--end-of-options")
     return _numstats(split(_compared(git, command, before, after, paths)))
 
 
 def _compared(git: Git, command: Sequence[str], before: str, after: str, paths: Sequence[bytes]) -> bytes:
-    """What a command that shows the content of two trees prints: git looks for attributes of each path in the work
-    tree. The root as a path is all of them."""
+    """Run a command that compares the content of two trees, for which git looks up attributes of each path in the work
+    tree. The root as a path stands for all paths."""
     paths = () if b"" in paths else paths
     literal = git.view(GIT_LITERAL_PATHSPECS="1")
     names = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", "--end-of-options")
@@ -165,7 +165,7 @@ def _lines(number: bytes) -> int | None:
 
 
 def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
-    """The bytes of a file in a snapshot; None where it has none. A symbolic link gives the text of the link."""
+    """Return the content of a file in a snapshot; None if it has none. A symbolic link gives its target."""
     if not path:
         return None
     output = git.view(GIT_LITERAL_PATHSPECS="1").run("ls-tree", "-z", "--full-tree", commit, "--", path)
@@ -176,20 +176,20 @@ def blob_at(git: Git, commit: str, path: bytes) -> bytes | None:
 
 
 def blobs_at(git: Git, tree: str, paths: Sequence[bytes]) -> dict[bytes, str]:
-    """The object ids of those of the paths that are files in a tree, in hexadecimal."""
+    """Return the object ids, in hexadecimal, of those of the paths that are files in a tree."""
     literal = git.view(GIT_LITERAL_PATHSPECS="1")
     listed = _listed(literal.run("ls-tree", "-z", "--full-tree", "--end-of-options", tree, "--", *paths))
     return {path: oid.decode() for _, kind, oid, path in listed if kind == b"blob" and path in paths}
 
 
 def holds_path(git: Git, tree: str, path: bytes) -> bool:
-    """Whether a tree has this file or directory; the root it always has."""
+    """Return whether a tree contains this file or directory. Every tree contains the root."""
     literal = git.view(GIT_LITERAL_PATHSPECS="1")
     return not path or bool(literal.run("ls-tree", "-z", "--full-tree", "--name-only", tree, "--", path))
 
 
 def tree_of(git: Git, commit: str) -> str:
-    """The tree of a commit. Raises Damaged where either is missing."""
+    """Return the tree of a commit. Raise Damaged if either is missing."""
     tree = object_named(git, f"{commit}^{{tree}}")
     if tree is None:
         raise Damaged(f"the checkpoint's commit {commit[:12]} cannot be read", "gitckpt verify names what is missing")
@@ -199,7 +199,7 @@ def tree_of(git: Git, commit: str) -> str:
 def with_changes(
     repository: Repository, raw: Git, base: str, wanted: Iterable[Change], removed: Iterable[bytes] = ()
 ) -> str:
-    """`base` with the new side of these changes, and without `removed`."""
+    """Return `base` with the new side of these changes, and without `removed`."""
     git = _scratch(repository, raw, base)
     remove = [change.path for change in wanted if change.status == "D"] + list(removed)
     remove_entries(git, remove, repository.null_oid)
@@ -210,7 +210,7 @@ def with_changes(
 
 
 def _scratch(repository: Repository, raw: Git, tree: str) -> Git:
-    """git on an index of its own that holds `tree`."""
+    """Return git with a temporary index that holds `tree`."""
     path = os.path.join(repository.private_dir, b"scratch")
     copy_index(os.path.join(repository.private_dir, b"index"), path)
     git = raw.view(GIT_INDEX_FILE=path)
@@ -219,7 +219,7 @@ def _scratch(repository: Repository, raw: Git, tree: str) -> Git:
 
 
 def with_patch_reversed(repository: Repository, raw: Git, base: str, revision: str) -> str | None:
-    """`base` with the change that a commit made taken out again; None where that does not apply."""
+    """Return `base` with the change of a commit reverted; None if that does not apply."""
     patch = raw.run("diff-tree", "-p", "-R", "--binary", "--root", "--full-index", "--no-commit-id", revision)
     git = _scratch(repository, raw, base)
     call = git.start("apply", "--cached", "--whitespace=nowarn", "-", data=patch, ok=(0, 1, 128))
@@ -228,10 +228,9 @@ def with_patch_reversed(repository: Repository, raw: Git, base: str, revision: s
 
 
 def check_objects(repository: Repository, raw: Git, oids: Iterable[bytes]) -> None:
-    """See that every one of these blobs is there and is what its name says. Raises Damaged, naming the first that is
-    not.
+    """Check that each of these blobs exists and matches its id. Raise Damaged, naming the first that does not.
 
-    Git itself does not look: a loose object with other bytes in it would be checked out in silence.
+    Git itself does not check: a loose object with other content would be checked out silently.
     """
     for found in read_objects(raw, repository.object_format, sorted(set(oids))):
         if found.fault:

@@ -1,6 +1,6 @@
-"""When to pack, and the process that does it: detached, at the lowest priority, and nobody waits for it.
+"""Decide when to pack, and run the packing process: detached, at the lowest priority, with nothing waiting for it.
 
-What it left and how it ended is in `<git dir>/gitckpt/packing.json`; a failure stops no recording."""
+How much it left and how it ended is in `<git dir>/gitckpt/packing.json`; a failure does not stop recording."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: Events of one process at whose end packing is due.
+#: Number of events after which packing is due at the end of a process.
 EVENTS_ENOUGH = 32
 
-#: Loose objects since the last packing at which the next is due.
+#: Number of loose objects since the last packing after which the next is due.
 LOOSE_ENOUGH = 256
 
-#: Of the 256 directories of loose objects those that are counted: names are spread evenly.
+#: Which of the 256 directories of loose objects are counted: object names are evenly distributed.
 SAMPLE = range(0, 256, 32)
 
-#: Lets go of the packing process at once, so that it is nobody's child.
+#: Detaches the packing process at once, so that it is no child of ours.
 DETACH = '"$@" </dev/null >/dev/null 2>&1 &'
 
 
@@ -39,8 +39,8 @@ def pack_if_due(repository: Repository, events: int, *, ending: bool = False) ->
 
 
 def packing_state(repository: Repository) -> dict[str, Any]:
-    """How the last packing ended: `at` (seconds since the epoch), `loose` (objects left, an estimate), `failure` (what
-    went wrong, or None). Empty where there was none."""
+    """Return how the last packing ended: `at` (seconds since the epoch), `loose` (objects left, an estimate), `failure`
+    (what went wrong, or None). Empty if there was none."""
     try:
         with open(_state_path(repository), "rb") as file:
             state = json.loads(file.read(65536))
@@ -59,25 +59,25 @@ def _left(repository: Repository) -> int:
 
 
 def _estimate(repository: Repository) -> int:
-    """About how many loose objects there are."""
+    """Return approximately how many loose objects there are."""
     return len(loose_objects(repository.objects_dir, SAMPLE)) * 256 // len(SAMPLE)
 
 
 def _start(repository: Repository) -> None:
-    """The packing process belongs to nobody; starting it takes a few milliseconds."""
-    # -P: what lies in the current directory is no module of ours
+    """Start the detached packing process, which takes a few milliseconds."""
+    # -P: do not import modules from the current directory
     command = [sys.executable, "-P", "-m", "gitckpt.repo.upkeep", os.fsdecode(repository.work_tree)]
     try:
         pid = os.posix_spawn("/bin/sh", ["sh", "-c", DETACH, "sh", *command], os.environ, setsid=True, setsigmask=())
         os.waitpid(pid, 0)
     except OSError:
-        return  # no process to be had, or SIGCHLD is ignored: the next one will see to it
+        return  # no process could be started, or SIGCHLD is ignored: the next caller will try again
 
 
 def main(work_tree: bytes) -> None:
-    """Pack, and write down how it went."""
-    os.nice(19)  # Linux takes the priority of reads and writes from it
-    os.closerange(3, 1024)  # whatever came with us: somebody may wait for its end
+    """Pack, and write down the result."""
+    os.nice(19)  # Linux derives the I/O priority from this
+    os.closerange(3, 1024)  # inherited descriptors: another process may wait for them to be closed
     repository = discover(work_tree)
     os.chdir("/")
     failure = None

@@ -1,8 +1,8 @@
-"""Writing the user's staging area: git works on a copy, which then takes the index's place whole.
+"""Write the user's staging area: git works on a copy, which then replaces the index atomically.
 
 Git's own lock on the index, `index.lock`, is taken by giving the finished copy that name. So a process that dies at any
-instant leaves the index as it was or as it is to be, and a lock that is known to be ours, for the copy is the same file
-(`gitckpt.repo.lock`)."""
+moment leaves either the old or the new index, and a lock that is recognizably ours, because it is the same file as the
+copy (`gitckpt.repo.lock`)."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
     from gitckpt.repo.gateway import Git
     from gitckpt.repo.repository import Repository
 
-#: Seconds to wait for a lock of the user's on his staging area, where it is to be written.
+#: Seconds to wait for a lock of the user's on the staging area before writing it.
 INDEX_PATIENCE = 2.0
 
 
 class UserIndex:
-    """A context manager that gives git, as the user has configured it, on a copy of his index.
+    """A context manager that returns git, as the user has configured it, working on a copy of the user's index.
 
-    What git has changed there is in the user's index when the block is left. Raises GitFailed, with the index as it
-    was, where he or his git is at work on it. The caller holds the work tree's lock.
+    When the block ends, what git changed there is in the user's index. Raises GitFailed, with the index unchanged, if
+    the user or their git is working on it. The caller holds the work tree's lock.
     """
 
     def __init__(self, repository: Repository, patience: float = INDEX_PATIENCE) -> None:
@@ -52,7 +52,7 @@ class UserIndex:
                 self._publish()
         finally:
             clear(self._copy)
-            clear(self._copy + b".lock")  # of a git that was stopped
+            clear(self._copy + b".lock")  # left by a git that was stopped
 
     def _publish(self) -> None:
         lock = self._index + b".lock"
@@ -77,12 +77,12 @@ class UserIndex:
 
 
 def _name(copy: bytes, lock: bytes) -> bool:
-    """Give the copy a second name; False where something has that name already."""
+    """Give the copy a second name; return False if that name is taken."""
     try:
         os.link(copy, lock)
     except FileExistsError:
         return False
-    except OSError:  # a file system without such names
+    except OSError:  # a file system without hard links
         return _write_new(copy, lock)
     return True
 

@@ -1,4 +1,4 @@
-"""The integrity of all that is on record: what refs, commits and messages say, and every object that they need."""
+"""Verify everything on record: what refs, commits and messages say, and every object that they need."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
     from gitckpt.repo.survey import Commit
     from gitckpt.trajectory.events import Event
 
-    #: What an event holds: trees, each with a label for what it is.
+    #: What an event holds: trees, each with a label that says what it is.
     Trees = list[tuple[str, str]]
 
-#: Messages of the commits that hold a staging area, with what is said of a path in their trees.
+#: Messages of the commits that hold a staging area, and the suffix for a path in their trees.
 STAGING = {"gitckpt: staging area": " in the staging area", "gitckpt: unmerged stages": " in the unmerged stages"}
 
 
 class Verification:
     """The `findings` about a repository, damage first, and the `record` that they are about.
 
-    `newer` are the events of a format that this version cannot judge, `objects` is how many were read and compared
-    with their names. With `session` only that one is looked at."""
+    `newer` are the events whose format this version cannot judge; `objects` is how many objects were read and checked
+    against their ids. With `session`, only that session is checked."""
 
     def __init__(
         self, repository: Repository, session: str | None = None, progress: Progress = lambda done, total: None
@@ -47,7 +47,8 @@ class Verification:
         self.objects = len(survey.commits) + self._contents.read
 
     def _losses(self) -> Iterator[Finding]:
-        """What the events need and is not whole: files of snapshots, staging areas, the commits that HEAD was at."""
+        """Yield what the events need and is not intact: files of snapshots, staging areas, the commits that HEAD was
+        at."""
         events = self.record.ordered
         self._take({parent for event in events for parent in event.parents[1:]})
         trees = {event.commit: self._trees(event) for event in events}
@@ -64,7 +65,7 @@ class Verification:
         yield from (self._lost_object(oid.decode(), rows) for oid, rows in holders.items() if oid in missed)
 
     def _take(self, commits: set[str]) -> None:
-        """Read these commits and, below a staging area, the one that holds its unmerged stages."""
+        """Read these commits and, below a staging area, the commit that holds its unmerged stages."""
         survey = self._survey
         while fresh := sorted(commits - set(survey.commits) - set(survey.faults)):
             survey.take(fresh)
@@ -72,7 +73,7 @@ class Verification:
             commits = {parent for commit in staging for parent in commit.parents}
 
     def _trees(self, event: Event) -> Trees:
-        """Its snapshot, its staging area, and the unmerged stages of that."""
+        """Return the trees of an event's snapshot, its staging area, and the unmerged stages of that."""
         found, pending = [(self._survey.commits[event.commit].tree, "")], list(event.parents[1:])
         while pending:
             further = self._survey.commits.get(pending.pop())

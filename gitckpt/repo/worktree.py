@@ -34,18 +34,18 @@ if TYPE_CHECKING:
     _Result = TypeVar("_Result")
 
 
-#: How often a snapshot whose objects a garbage collection has taken is taken once more.
+#: How often a snapshot is repeated if a garbage collection has removed its objects.
 ANEW = 4
 
-#: Events after which a process asks whether packing is due.
+#: Number of events after which a process checks whether packing is due.
 EVENTS_BETWEEN = 100
 
 
 class WorkTree:
     """A work tree that is recorded or rolled back.
 
-    With `lenient` bad settings of gitckpt are told and left aside: it must not bar the way back. Hold `lock` around
-    everything that takes a snapshot or moves a ref."""
+    With `lenient`, invalid settings of gitckpt are reported and ignored, so that they do not block a rollback. Hold
+    `lock` around everything that takes a snapshot or moves a ref."""
 
     def __init__(
         self, repository: Repository, say: Callable[[str], None] | None = None, *, lenient: bool = False
@@ -73,14 +73,14 @@ class WorkTree:
         self._published = 0
 
     def _mend(self) -> None:
-        """Take away the locks that a git has left which was killed together with the gitckpt before this one."""
+        """Remove the locks left by a git that was killed together with the previous gitckpt."""
         from gitckpt.repo.branch import free_moved
 
         break_ref_locks(self.repository)
         free_moved(self.repository)
 
     def close(self) -> None:
-        """Keep what was learnt for the next process."""
+        """Keep what was learned for the next process."""
         with self.lock:
             self.snapshotter.close()
         self._attendance.leave()
@@ -95,9 +95,10 @@ class WorkTree:
         pack_if_due(self.repository, self._published, ending=ending)
 
     def anew(self, work: Callable[[], _Result]) -> _Result:
-        """Do work that takes a snapshot and publishes it; again where a garbage collection has taken its objects.
+        """Run work that takes a snapshot and publishes it. If a garbage collection has removed its objects, run it
+        again.
 
-        Then every file is read again, and nothing is written within the collection's reach."""
+        The repeated work starts from a new private index, and writes nothing where the collection can reach it."""
         try:
             return work()
         except GitFailed as error:
@@ -110,8 +111,8 @@ class WorkTree:
             self._quarantine = None
 
     def _repeated(self, work: Callable[[], _Result]) -> _Result:
-        """What a collection has not taken yet is not written again, and may go while the work is done; the next time
-        it is written."""
+        """Repeat the work, at most ANEW + 1 times. An object that the collection has not removed yet is not written
+        again, and may disappear during the work; the next repetition writes it."""
         for _ in range(ANEW):
             self.snapshotter.renew()
             try:
@@ -122,28 +123,29 @@ class WorkTree:
         return work()
 
     def tips(self, commits: set[str]) -> dict[str, Event]:
-        """The events at these commits. Those of other sessions' commits are left out."""
+        """Return the events at these commits. A commit without an event is left out."""
         unknown = commits - set(self._tips)
         if unknown:
             self._tips = {event.commit: event for event in self.journal.at(unknown)} | self._tips
         return {commit: self._tips[commit] for commit in commits if commit in self._tips}
 
     def know(self, events: Sequence[Event]) -> None:
-        """Take these for what is at their commits, so that `tips` need not ask."""
+        """Take these as the events at their commits, so that `tips` need not read them."""
         self._tips |= {event.commit: event for event in events}
 
     def changes(self, commit: str, tree: str) -> list[Change]:
-        """The paths in which a tree differs from that of an event's commit. Raises Damaged where one cannot be read.
+        """Return the paths in which a tree differs from that of an event's commit. Raise Damaged if one cannot be read.
 
-        An event of that tree after this one need not ask again what is new."""
+        If the next event after this one has that tree, git need not be asked again which objects are new."""
         found, new = changes_and_new(self.raw, commit, tree)
         self._new = {(commit, tree): new}
         return found
 
     def draft(self, event: Event, snapshot: Snapshot, lines: dict[str, str], after: int = 0) -> Event:
-        """The event with its place in history: sequence number, time, parents, and what the record says of git.
+        """Complete the event with its place in history: sequence number, time, parents, and what the record says about
+        git.
 
-        `lines` are those of its session as they are now, name → commit; its number is higher than `after`.
+        `lines` are the current lines of its session, name → commit; its number is higher than `after`.
         """
         tips = self.tips(set(lines.values()))
         tip = lines.get(event.line, "")
@@ -163,7 +165,8 @@ class WorkTree:
         return event
 
     def _bound(self, snapshot: Snapshot, before: Event | None, record: dict[str, Any]) -> list[str]:
-        """Further parents: what binds the event to the user's commit and keeps that, and his staging area, from gc."""
+        """Return further parents: they bind the event to the user's commit, and protect that and the staging area from
+        gc."""
         bound = []
         head = snapshot.head.commit
         if head and (before is None or recorded_head(before) != head):
@@ -175,8 +178,8 @@ class WorkTree:
         return bound
 
     def _staging_commit(self, staging: Staging) -> str:
-        """A commit that holds the staging area's tree, over one that holds its unmerged stages. The same area, the same
-        commit."""
+        """Return a commit that holds the staging area's tree, with a parent that holds its unmerged stages, if any. The
+        same staging area always gives the same commit."""
         parents = []
         if staging.unmerged:
             rows = [Change.addition(mode, oid, b"%s/%s" % (stage, path)) for mode, oid, stage, path in staging.unmerged]
@@ -190,8 +193,8 @@ class WorkTree:
     ) -> Event:
         """Write the event and move its line to it, in one transaction; `tags` are ids to tag it with.
 
-        `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`. Raises
-        ObjectsGone, with the event off the record again, where a garbage collection has taken what it needs.
+        `opened` is the name of a line that the event opens in its own session, at `event.opens["at"]`. Raise
+        ObjectsGone, with the event off the record again, if a garbage collection has removed objects that it needs.
         """
         self._attendance.attend(event.session)
         before = lines.get(event.line, "")
@@ -204,7 +207,7 @@ class WorkTree:
         null = self.repository.null_oid
         updates = [(line_ref(event.session, event.line), event.commit, before or null)]
         updates += [(tag_ref(event.session, id), event.commit, "") for id in tags]
-        # another process may have opened a line here; then this one is not where recording goes on
+        # another process may have opened a line here; then recording does not continue on this one
         updates += [(line_ref(event.session, name), "", null) for name in next_lines(lines) if name != opened]
         if opened and event.opens:
             updates.append((line_ref(event.session, opened), event.opens["at"], null))
@@ -235,12 +238,13 @@ class WorkTree:
         try:
             self.writer.publish(updates, f"gitckpt: {event.kind}")
         except GitFailed:
-            # git moves no ref to what is not there
+            # git does not move a ref to a missing object
             novelty.look([event.commit.encode()])
             raise
 
     def _known_objects(self, before: str, snapshot: Snapshot) -> list[bytes] | None:
-        """What an event of this snapshot brings after the one at `before`, where git need not be asked for it."""
+        """Return the objects that an event of this snapshot adds to the one at `before`; None if git has to be
+        asked."""
         if self._trees.get(before) == snapshot.tree:
             return []
         head = snapshot.head
@@ -249,13 +253,13 @@ class WorkTree:
         return self._new.get((before, snapshot.tree))
 
     def _staged_anew(self, event: Event, before: str) -> list[str]:
-        """The commit of the staging area, if no ref keeps it yet."""
+        """Return the commit of the staging area, if no ref protects it yet."""
         tip = self._tips.get(before)
         bound = (event.git.get("staging") or {}).get("commit")
         return [bound] if bound and not (tip and bound in tip.parents) else []
 
     def _withdraw(self, event: Event, updates: Sequence[tuple[str, str, str]], lines: dict[str, str]) -> None:
-        """Put the refs of an event that is not whole back to where they were."""
+        """Move the refs of an event that is not intact back to where they were."""
         null, undone = self.repository.null_oid, []
         for name, new, old in updates:
             if new and old:
@@ -265,7 +269,7 @@ class WorkTree:
         self.writer.publish(undone, f"gitckpt: not whole: {event.kind}")
 
     def _tagged_before(self, event: Event, lines: dict[str, str]) -> str:
-        """The checkpoint that went by the event's id before it."""
+        """Return the checkpoint that had the event's id before it."""
         session = self.journal.session(event.session, lines)
         earlier = [e for e in session.named(event.id or "") if e.kind == "checkpoint"]
         return earlier[0].commit if earlier else ""
@@ -285,7 +289,7 @@ def _author(settings: Settings) -> str:
 
 
 def _now() -> str:
-    """The time in UTC, RFC 3339, to the microsecond."""
+    """Return the current time in UTC, RFC 3339, to the microsecond."""
     nanoseconds = time.time_ns()
     moment = time.gmtime(nanoseconds // 1_000_000_000)
     return time.strftime("%Y-%m-%dT%H:%M:%S", moment) + f".{nanoseconds // 1000 % 1_000_000:06d}Z"

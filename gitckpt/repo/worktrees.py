@@ -1,4 +1,4 @@
-"""The work trees of a repository: their git directories, and what tells in the records which of them did something."""
+"""The work trees of a repository: their git directories, and what identifies them in records."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gitckpt.trajectory.undo import Identity
 
 
 def git_dirs(repository: Repository) -> dict[str, bytes]:
-    """The git directory of each work tree by the name that tells them apart: "" is the main one. One that git was
-    killed in making is none yet."""
+    """Return the git directory of each work tree by its distinguishing name: "" is the main one. One that git was
+    killed while creating is left out."""
     linked = os.path.join(repository.common_dir, b"worktrees")
     try:
         names = sorted(os.listdir(linked))
@@ -23,17 +23,17 @@ def git_dirs(repository: Repository) -> dict[str, bytes]:
 
 
 def identity(journal: Journal) -> Identity:
-    """Of the work tree whose journal it is."""
+    """Return the identity of the work tree that the journal belongs to."""
     current = journal.current()
     return Identity(journal.places(), current[0] if current else "")
 
 
 def identities(repository: Repository) -> dict[str, Identity]:
-    """Of all work trees, by name."""
+    """Return the identities of all work trees, by name."""
     return {name: identity(Journal(_seen_from(repository, path))) for name, path in git_dirs(repository).items()}
 
 
 def _seen_from(repository: Repository, git_dir: bytes) -> Repository:
-    """The repository as it is from the work tree with this git directory, for its refs alone."""
+    """Return the repository as seen from the work tree with this git directory, for its refs alone."""
     common, object_format = repository.common_dir, repository.object_format
     return Repository(repository.work_tree, git_dir, common, object_format, repository.cwd)
