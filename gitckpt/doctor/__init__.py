@@ -1,1 +1,1 @@
-"""What `gitckpt doctor` looks at: one function and one row of `CHECKS` for each."""
+"""The checks of `gitckpt doctor`: each has a function, and a row in `CHECKS`."""

@@ -1,4 +1,4 @@
-"""Which agent clients call gitckpt, and which of them do not run what they were given."""
+"""Which agent clients call gitckpt, and which of them do not run the hooks that they were given."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from gitckpt.doctor.patient import Patient, Remark
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Bytes of a configuration file that are looked at.
+#: Maximum bytes of a configuration file that are read.
 LARGEST = 4 * 1024 * 1024
 
 
 def codex_trust(patient: Patient) -> Iterator[Remark]:
-    """Whether Codex has been told to trust our hooks: else it runs none of them, and says nothing."""
+    """Whether Codex has been told to trust our hooks; otherwise it silently runs none of them."""
     home, moved = os.environ.get("HOME", ""), hooked_agent("codex").moved
     hooks, config = (placed(f".codex/{name}", home, moved, os.environ) for name in ("hooks.json", "config.toml"))
     if b"gitckpt" in _content(hooks) and os.fsencode(f'[hooks.state."{hooks}:') not in _content(config):

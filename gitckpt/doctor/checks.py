@@ -1,4 +1,4 @@
-"""The checks: one row each."""
+"""The checks, one row each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from gitckpt.doctor.patient import Check
 
-#: Name → what looks. In the order in which it is told.
+#: Name → the function that checks it, in the order of the output.
 CHECKS: Final[dict[str, Check]] = {
     "python": installed.python,
     "libraries": installed.libraries,
@@ -40,12 +40,13 @@ CHECKS: Final[dict[str, Check]] = {
     "clock": leftovers.clock,
 }
 
-#: Those that name what may not be read: of git, which then ends, nothing more need be told.
+#: The checks that report files without access. Git fails on such files, and once they are reported its failures need
+#: not be.
 WHAT_IS_CLOSED: Final = (safety.closed, safety.staging_area)
 
 
 def examine(patient: Patient) -> Iterator[tuple[str, Remark]]:
-    """What every check has to say, with its name; the same thing once, also where it keeps several from their work."""
+    """Yield the remarks of every check, with its name; each only once, even if the same cause stops several checks."""
     told: set[str] = set()
     for name, check in CHECKS.items():
         for remark in _carried_out(name, check, patient, told):
@@ -55,7 +56,7 @@ def examine(patient: Patient) -> Iterator[tuple[str, Remark]]:
 
 
 def _carried_out(name: str, check: Check, patient: Patient, told: set[str]) -> Iterator[Remark]:
-    """The remarks of a check; one that cannot be carried out says so, unless what helps was `told` already."""
+    """Yield the remarks of a check. A check that fails says so, unless its hint was `told` already."""
     try:
         yield from check(patient)
     except GitckptError as error:

@@ -1,4 +1,4 @@
-"""What is installed, and where we are."""
+"""What is installed, and which repository this is."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from gitckpt.errors import GitFailed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: The oldest that gitckpt works with.
+#: The oldest versions that gitckpt works with.
 PYTHON = (3, 11)
 GIT = (2, 30)
 
@@ -69,7 +69,7 @@ def git(patient: Patient) -> Iterator[Remark]:
 
 
 def odd_git(patient: Patient) -> Iterator[Remark]:
-    """A git that somebody else could have put there."""
+    """Whether someone else could have put the git on PATH there."""
     path = shutil.which("git")
     if path is None:
         return
@@ -89,7 +89,7 @@ def odd_git(patient: Patient) -> Iterator[Remark]:
 
 
 def repository(patient: Patient) -> Iterator[Remark]:
-    """Where the repository is, or why gitckpt would not work here."""
+    """Where the repository is, or why gitckpt does not work here."""
     found = patient.repository
     if found is not None:
         yield Remark("ok", f"work tree {os.fsdecode(found.work_tree)}, git directory {os.fsdecode(found.git_dir)}")

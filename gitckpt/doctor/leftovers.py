@@ -1,4 +1,4 @@
-"""What was left behind: locks, rollbacks half done, sessions of agents that are dead, a clock that jumped."""
+"""What was left behind: locks, unfinished rollbacks, sessions of dead agents; and clocks that are wrong."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.session import Session
 
-#: Seconds after which a lock that no process has open is nobody's.
+#: Seconds after which a lock that no process has open counts as abandoned.
 OLD_LOCK = 60.0
 
-#: Seconds by which clocks of one machine may differ.
+#: Seconds by which clocks may differ.
 SKEW = 120.0
 
 
 @in_repository
 def locks(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Lock files of git whose owner is dead. Ours need no look: the system lets go of them."""
+    """Lock files of git whose owner is dead. Ours need no check: the kernel releases them."""
     for path in sorted(_locks(repository)):
         try:
             age = time.time() - os.lstat(path).st_mtime
@@ -49,7 +49,7 @@ def _locks(repository: Repository) -> Iterator[bytes]:
 
 
 def _is_open(path: bytes) -> bool:
-    """Whether a process that we may look at has the file open."""
+    """Return whether a process that we may inspect has the file open."""
     wanted = os.fsdecode(os.path.realpath(path))
     for pid in filter(str.isdigit, os.listdir("/proc") if os.path.isdir("/proc") else ()):
         try:
@@ -62,7 +62,7 @@ def _is_open(path: bytes) -> bool:
 
 @in_repository
 def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Rollbacks that did not come to their end, and operations of git under way."""
+    """Unfinished rollbacks, and git operations in progress."""
     event = operations_of(Journal(repository)).interrupted
     if event is not None:
         message = f"a rollback to {event.document['rollback'].get('target_ref')} was interrupted"
@@ -76,7 +76,7 @@ def interrupted(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def attempts(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Work trees of attempts whose `gitckpt fork` was killed, or could not put them on record."""
+    """Work trees of attempts whose `gitckpt fork` was killed or could not put them on record."""
     for path in left_attempts(repository):
         message = (
             f"an attempt was left in {os.fsdecode(path)}: what ran it is dead, and what it did may not be on record"
@@ -86,7 +86,7 @@ def attempts(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Sessions whose agent is dead and that nobody has ended."""
+    """Open sessions whose agent is dead."""
     found = Journal(repository).sessions()
     for session in found:
         pid = _agent(session)
@@ -94,13 +94,13 @@ def sessions(repository: Repository, patient: Patient) -> Iterator[Remark]:
             message = f"session {session.id} was left open by an agent that is dead (pid {pid})"
             yield Remark("note", message, f"gitckpt log --session {session.id} shows how far it came")
     if found:
-        # a session that goes on from another one's event holds that one's too
+        # a session that continues from another one's event also contains the events of that session
         events = sum(event.session == session.id for session in found for event in session.events)
         yield Remark("ok", f"on record here: sessions {len(found):,}, events {events:,}")
 
 
 def _agent(session: Session) -> int:
-    """The process that ran the agent of which no end is on record; 0 where there is none, or none is known."""
+    """Return the pid of the agent whose end is not on record; 0 if there is none, or its pid is unknown."""
     event = session.unended
     if event is None or event.format > FORMAT:
         return 0
@@ -110,7 +110,7 @@ def _agent(session: Session) -> int:
 
 @in_repository
 def hook_faults(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """What hooks of agent clients could not do; they say nothing themselves."""
+    """Failures of agent hooks, which print nothing themselves."""
     found = logged_faults(repository)
     if found:
         path = log_path(repository)
@@ -120,7 +120,7 @@ def hook_faults(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def clock(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Events of the future: the clock was put back, or that of another machine is ahead."""
+    """Events in the future: the clock was set back, or that of another machine is ahead."""
     newest = max((event.at for session in Journal(repository).sessions() for event in session.events), default="")
     now = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(time.time() + SKEW))
     if newest[:19] > now:

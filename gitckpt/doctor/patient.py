@@ -1,4 +1,4 @@
-"""What is examined: the machine, and the repository where there is one. Nothing is changed."""
+"""What is examined: the machine, and the repository if there is one. Nothing is changed."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from gitckpt.repo.repository import Repository, discover
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-#: `mend`: something is wrong, and `help` mends it; `note`: it is as it may be, and worth knowing.
+#: `mend`: something is wrong, and `help` fixes it; `note`: not wrong, but worth knowing.
 Level = Literal["ok", "note", "mend"]
 
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What a check has to say."""
+    """A remark of a check."""
 
     level: Level
     message: str
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 
 class Patient:
-    """`repository` is None outside of one, and where gitckpt would not work in it; `refusal` then says why."""
+    """What the checks examine. `repository` is None outside a repository, and in one where gitckpt does not work;
+    `refusal` then says why."""
 
     def __init__(self) -> None:
         self.refusal: GitckptError | None = None
@@ -44,12 +45,12 @@ class Patient:
 
     @property
     def git(self) -> Git:
-        """git as the user has it, here."""
+        """git as the user has configured it, in this directory."""
         return self.repository.user_git() if self.repository else Git(os.fsencode(os.curdir))
 
     @cached_property
     def config(self) -> dict[str, str]:
-        """The user's configuration of git: the last value of each key, what our own calls set left out."""
+        """The user's git configuration: the last value of each key, without the settings of our own calls."""
         fields = self.git.run("config", "--list", "--show-scope", "-z", "--includes").split(b"\0")
         found = {}
         for scope, entry in zip(fields[::2], fields[1::2], strict=False):
@@ -60,7 +61,7 @@ class Patient:
 
 
 def in_repository(check: Callable[[Repository, Patient], Iterator[Remark]]) -> Check:
-    """A check that has nothing to say outside of a repository."""
+    """Wrap a check so that it makes no remarks outside a repository."""
 
     def run(patient: Patient) -> Iterator[Remark]:
         return check(patient.repository, patient) if patient.repository else iter(())
@@ -69,7 +70,7 @@ def in_repository(check: Callable[[Repository, Patient], Iterator[Remark]]) -> C
 
 
 def shown(path: bytes) -> str:
-    """A path for a message, quoted for a shell where that is needed."""
+    """Return a path for a message, shell-quoted if necessary."""
     import shlex
 
     return shlex.quote(os.fsdecode(path))

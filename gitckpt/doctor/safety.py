@@ -1,4 +1,4 @@
-"""What is unsafe: who may write where, what runs, what a power cut may take."""
+"""What is unsafe: who may write where, what runs, what a power cut may lose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @in_repository
 def writers(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Whether anybody may write into the git directory."""
+    """Whether every user may write into the git directory."""
     for path in dict.fromkeys((repository.common_dir, repository.git_dir, repository.objects_dir)):
         mode = os.stat(path).st_mode
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
@@ -44,7 +44,7 @@ def private_directory(repository: Repository, patient: Patient) -> Iterator[Rema
 
 @in_repository
 def closed(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """What git needs, and may not read or write."""
+    """What git needs but may not read or write."""
     for directory in dict.fromkeys((repository.common_dir, repository.git_dir)):
         path = closed_in(directory)
         if path is not None:
@@ -86,7 +86,7 @@ def settings(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def hooks(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Which hooks git runs here. gitckpt's own calls of git run none."""
+    """Which hooks git runs here. gitckpt's own git calls run none."""
     configured = patient.config.get("core.hookspath")
     directory = os.path.join(repository.common_dir, b"hooks")
     if configured:
@@ -120,6 +120,6 @@ def _runs(directory: bytes, name: bytes) -> bool:
 
 
 def _whose(path: bytes) -> str:
-    """Whether a hook calls gitckpt."""
+    """Return a note for a hook that calls gitckpt, else ""."""
     with open(path, "rb") as file:
         return " (calls gitckpt)" if b"gitckpt" in file.read(65536) else ""

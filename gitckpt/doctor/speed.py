@@ -14,18 +14,18 @@ if TYPE_CHECKING:
 
     from gitckpt.repo.repository import Repository
 
-#: From how many on it is worth a word.
+#: Numbers from which on it is worth a remark.
 MANY_FILES = 50_000
 MANY_UNTRACKED = 5_000
 MANY_LOOSE = 20_000
 
-#: Where every look at a file goes over a network.
+#: File systems on which every file access goes over a network.
 REMOTE = ("nfs", "cifs", "smb", "9p", "fuse.sshfs", "afs", "ceph", "glusterfs", "lustre", "virtiofs", "drvfs")
 
 
 @in_repository
 def untracked(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Large directories that no rule ignores go into every snapshot."""
+    """Whether large directories that no rule ignores go into every snapshot."""
     found = split(repository.user_git().run("ls-files", "-z", "-o", "--exclude-standard"))
     if len(found) < MANY_UNTRACKED:
         return
@@ -36,7 +36,7 @@ def untracked(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def size(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """A large index without a monitor."""
+    """Whether a large index is used without a file-system monitor."""
     tracked = repository.user_git().run("ls-files", "-z").count(b"\0")
     if tracked >= MANY_FILES and patient.config.get("core.fsmonitor", "false") in ("false", "0", "no", "off"):
         message = (
@@ -47,7 +47,7 @@ def size(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def loose_objects(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Objects that nobody has packed."""
+    """Whether there are many unpacked objects."""
     counts = dict(line.split(": ") for line in repository.git.text("count-objects", "-v").splitlines())
     if int(counts["count"]) >= MANY_LOOSE:
         yield Remark("note", f"{int(counts['count']):,} loose objects, {int(counts['size']) // 1024:,} MiB", "git gc")
@@ -55,7 +55,7 @@ def loose_objects(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 @in_repository
 def file_system(repository: Repository, patient: Patient) -> Iterator[Remark]:
-    """Whether the files are far away, as far as the system tells."""
+    """Whether the files are on a network file system, as far as the system tells."""
     for path in dict.fromkeys((repository.work_tree, repository.git_dir)):
         kind = _kind(os.path.realpath(path))
         if kind.startswith(REMOTE):
@@ -64,7 +64,7 @@ def file_system(repository: Repository, patient: Patient) -> Iterator[Remark]:
 
 
 def _kind(path: bytes) -> str:
-    """The kind of file system that a path is on; "" where the system does not tell."""
+    """Return the kind of file system that a path is on; "" if the system does not tell."""
     try:
         with open("/proc/self/mounts", "rb") as mounts:
             rows = [line.split(b" ")[1:3] for line in mounts]
