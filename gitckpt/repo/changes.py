@@ -146,8 +146,8 @@ class Changes:
             self.added.pop(path, None)
 
     def hold_outside(self, staging: Staging) -> None:
-        """Hold paths that a sparse checkout leaves out and that are gone from disk again as the user's index has them,
-        as if they had never been there; likewise paths that something on disk blocked, once it is gone."""
+        """Hold a path that a sparse checkout leaves out and that has gone from disk again as the user's index has it,
+        as if it had never been on disk; likewise a path that something on disk blocked, once that is gone."""
         changed = self._cache.directories.changed
         gone = self._with_room(staging.skipped if changed else self.removed.intersection(staging.skipped))
         if gone:

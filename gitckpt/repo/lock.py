@@ -1,7 +1,8 @@
 """The lock on one work tree: recording, rollback and undo take turns.
 
-The kernel holds it (`flock`) and releases it when its owner dies, however it dies, and the last git that it started has
-ended too: a checkout that outlives a killed gitckpt still writes. The file contains the owner's pid, for messages."""
+The kernel holds it (`flock`) and releases it when its owner has died, however it died, and the last git that it started
+has ended too: a checkout that outlives a killed gitckpt still writes. The file contains the owner's pid, for
+messages."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ class Packing:
                 pass
 
     def _remove_pack(self, name: bytes) -> None:
-        """Remove a pack, its index first: without that git does not look for the rest."""
+        """Remove a pack, its index first: without the index git does not look for the rest."""
         for ending in (b"idx", b"rev", b"pack"):
             clear(os.path.join(self._packs, b"%s.%s" % (name, ending)))
         clear(os.path.join(self._names, name))

@@ -153,7 +153,8 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
     """Change the work tree from `before`, which the private index holds, to `after`, creating new files under `umask`,
     if given. Raise Refused if the work tree changed in the meantime, GitFailed if git cannot write.
 
-    Git runs in the caller's current directory, which it then does not remove if it is new enough.
+    Git runs in the caller's current directory, because it does not remove that directory then, even if `after` lacks
+    it.
     """
     if before == after:
         return
@@ -161,8 +162,7 @@ def check_out(repository: Repository, raw: Git, before: str, after: str, umask: 
     git = raw.view(cwd=cwd)
     call = _switch(git, before, after, umask)
     if b"not uptodate" in call.stderr:
-        # "not uptodate" is all git can say about an entry without stat data; after a refresh, only differing content
-        # counts
+        # "not uptodate" is all git knows of an entry without stat data; after a refresh it means that content differs
         git.run("update-index", "-q", "--refresh", ok=(0, 1))
         call = _switch(git, before, after, umask)
     if not call.status:

@@ -120,8 +120,8 @@ class Snapshotter:
         return self._cache.directories
 
     def renew(self) -> None:
-        """Discard everything that was learned: the next snapshot starts from the user's index, and reads every file
-        that is not as in there and writes its object if that is missing."""
+        """Discard everything that was learned: the next snapshot starts from the user's index, reads every file that is
+        not known to match it, and writes the objects that are missing."""
         self._cache.drop()
         self._seed = self._seeded()
         self._cache.limit = self._settings.max_file_size
