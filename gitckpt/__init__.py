@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from gitckpt.restorer import Restorer as Restorer
     from gitckpt.wishes import Wish as Wish
 
-#: Public name → the module that has it.
+#: Public name → the module that defines it.
 _HOMES = {
     "Block": "gitckpt.protocol.blocks",
     "BlockReader": "gitckpt.protocol.reader",

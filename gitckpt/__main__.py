@@ -9,12 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
-#: What tells others of the end of the process, or has to be waited for.
+#: Modules that register work for the end of the process, or that must be waited for there.
 AT_THE_END = ("atexit", "threading")
 
 
 def console() -> NoReturn:
-    """`gitckpt` as a process of its own: `main`, and the end."""
+    """Run `main` as a process of its own, and exit with its status."""
     status = main()
     if not any(name in sys.modules for name in AT_THE_END):
         _leave(status)
@@ -22,18 +22,19 @@ def console() -> NoReturn:
 
 
 def _leave(status: int) -> None:
-    """End at once: a client waits for its hook, and taking everything apart costs a tenth of what that takes."""
+    """Exit at once. A client waits for its hook, and interpreter shutdown costs a tenth of the hook's run time."""
     try:
         for stream in (sys.stdout, sys.stderr):
             if stream is not None:
                 stream.flush()
     except (OSError, ValueError):
-        return  # it is for the interpreter to say so
+        return  # the interpreter reports this at its own exit
     os._exit(status)
 
 
 def main() -> int:
-    """Run the command line in `sys.argv`; the exit status. What answers at once imports next to nothing."""
+    """Run the command line in `sys.argv` and return the exit status. Commands that answer at once import next to
+    nothing."""
     _open_standard_streams()
     arguments = sys.argv[1:]
     from gitckpt.cli import edge
@@ -50,7 +51,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     from gitckpt.cli.fast import run_fast
 
-    # a shell that asks what may follow gives no arguments; they are in the environment
+    # shell completion passes no arguments; it puts them in the environment
     status = None if "_GITCKPT_COMPLETE" in os.environ else run_fast(arguments)
     if status is None:
         from gitckpt.cli.app import run_app
@@ -60,7 +61,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open_standard_streams() -> None:
-    """A closed standard stream is like /dev/null; else the next file that is opened would take its place."""
+    """Open /dev/null for each closed standard stream; otherwise the next file to be opened would get its descriptor."""
     for descriptor in (0, 1, 2):
         try:
             os.fstat(descriptor)

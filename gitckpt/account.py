@@ -1,4 +1,4 @@
-"""What was recorded, told at the end of it."""
+"""The account of a recording, reported at its end."""
 
 from __future__ import annotations
 
@@ -13,9 +13,12 @@ if TYPE_CHECKING:
 
 
 class Account:
-    """What a recorder has done: `blocks` on record, the last of them in `session`; the session that it `opened`, "" for
-    none; `lost`, how many events were on record and are gone; and `missing`, the paths that the snapshots do not hold,
-    with the reasons; `final` says whether the agent has said FINAL."""
+    """What a recorder has done.
+
+    `blocks` counts the blocks on record; `session` is the session of the last one. `opened` is the session that the
+    recorder opened, "" if none. `lost` counts the events that were on record and are gone. `missing` maps the paths
+    that the snapshots do not hold to the reasons. `final` says whether the last recorded block was a FINAL.
+    """
 
     def __init__(self) -> None:
         self.blocks, self.session, self.opened, self.lost = 0, "", "", 0
@@ -24,7 +27,7 @@ class Account:
         self._mended: list[str] = []
 
     def add(self, event: Event, block: Block | None = None) -> None:
-        """Take up what was recorded, of a block that was written as `block`."""
+        """Account for a recorded event. `block` is the block that it was written as."""
         self.blocks, self.session = self.blocks + 1, event.session
         self.final = event.kind == "final"
         if event.kind == "checkpoint":
@@ -35,7 +38,7 @@ class Account:
             self.missing[os.fsdecode(data_path(missing["path"]))] = str(missing["reason"])
 
     def uncovered(self) -> list[str]:
-        """A line for what is gone, and one for each path that is not covered, the first ten by name."""
+        """Return a line for lost events, and one for each path that is not covered; at most ten paths are named."""
         return self._gone() + self._not_covered()
 
     def _gone(self) -> list[str]:
@@ -50,12 +53,13 @@ class Account:
         return lines if len(lines) <= 10 else [*lines[:10], f"and {len(lines) - 10} more not covered"]
 
     def mended(self) -> list[str]:
-        """A line for each state that could not stay as it was said, the first ten."""
+        """Return a line for each checkpoint state that was corrected when it was recorded; at most ten."""
         more = len(self._mended) - 10
         return self._mended if more <= 0 else [*self._mended[:10], f"and {more} more"]
 
     def total(self, exit_status: int = 0) -> str:
-        """How many blocks are on record, what to do where there are none, and where the agent failed before its end."""
+        """Say how many blocks are on record, what to do if there are none, and how to resume if the agent failed before
+        its end."""
         if not self.blocks:
             return "no block was found in the output; gitckpt prompt prints what teaches an agent to write them"
         from gitckpt.views.text import count

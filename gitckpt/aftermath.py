@@ -1,4 +1,4 @@
-"""What a tool has left in the work tree: an `auto` checkpoint, where files differ from the last event on record."""
+"""What a tool leaves in the work tree: an `auto` checkpoint if files differ from the last event on record."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from gitckpt.repo.trees import Change
     from gitckpt.repo.worktree import WorkTree
 
-#: By what `--auto` says: the boundaries at which such a checkpoint is taken.
+#: `--auto` value → the boundaries at which such a checkpoint is taken.
 AUTO = {"tool": ("after", "turn"), "turn": ("turn",), "off": ()}
 
-#: How many of the changed paths are kept.
+#: The maximum number of changed paths that are recorded.
 MOST_PATHS = 100
 
 
 class Aftermath:
-    """One look at a work tree whose lock is held. A recorder that takes its snapshots `around` this one does not look
-    again."""
+    """One look at a work tree whose lock is held. A recorder with `around` of this object reuses its snapshot instead
+    of taking another."""
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree = tree
@@ -34,13 +34,13 @@ class Aftermath:
         self._found: list[Change] = []
 
     def around(self, take: Callable[[], Snapshot]) -> Snapshot:
-        """The snapshot that was taken to see what has changed, once; then new ones."""
+        """Return the snapshot that `differs` took, the first time; after that, take new ones."""
         taken, self._taken = self._taken, None
         return taken or take()
 
     def differs(self, tip: str, recorded: str = "") -> bool:
-        """Whether the work tree, as it is now, differs from the event at `tip`; `recorded` is the tree of that event,
-        where it is known. Raises GitckptError."""
+        """Return whether the work tree now differs from the event at `tip`. `recorded` is the tree of that event, if
+        known. Raises GitckptError."""
         self._taken = self._tree.snapshotter.take(recorded=recorded)
         if self._taken.tree == recorded:
             self._tree.snapshotter.settle(self._taken)
@@ -50,7 +50,7 @@ class Aftermath:
         return bool(self._found)
 
     def record(self, recorder: Recorder, boundary: Boundary | ToolCall) -> None:
-        """Record what was found to differ. Raises GitckptError."""
+        """Record the differences that `differs` found. Raises GitckptError."""
         from gitckpt.agents.wording import boundary_record, boundary_words
 
         words = boundary_words(boundary, [os.fsdecode(change.path) for change in self._found])

@@ -1,4 +1,4 @@
-"""What an agent is told when its session begins, or when it has forgotten: the protocol, and what was done so far."""
+"""What an agent is told when its session begins, or after it lost its context: the protocol, and the work so far."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
-#: Characters of the context that an agent is given.
+#: The maximum number of characters of context that an agent is given.
 BUDGET: Final = 12_000
 
-#: Why a session is opened where the agent goes on with what it did before.
+#: The reasons for opening a session with which the agent continues earlier work.
 _GOES_ON: Final = ("resume", "clear", "compact")
 
 _TASK: Final[dict[Language, str]] = {
@@ -32,8 +32,11 @@ _OWED: Final[dict[Language, str]] = {
 
 
 def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Language) -> str:
-    """The protocol prompt with the context to go on from. `source` is why the session was opened, as the client calls
-    it. Empty where `wrap` has told the agent already. What a run before has done is left out once that has ended."""
+    """Return the protocol prompt with the context to go on from; "" if `wrap` has told the agent already.
+
+    `source` is why the session was opened, in the client's own terms. The work of an earlier run is left out if that
+    run has ended.
+    """
     reader = Reader(repository)
     events = reader.own_line()
     if wrapped and source not in _GOES_ON and _was_told(events):
@@ -44,7 +47,7 @@ def briefing(repository: Repository, source: str, *, wrapped: bool, lang: Langua
 
 
 def owed(repository: Repository, lang: Language) -> str:
-    """What an agent is told that wants to stop and has not said what it did."""
+    """Return what to tell an agent that is about to stop without having reported its changes."""
     numbers = [e.id[1:] for e in Reader(repository).own_line() if e.kind == "checkpoint" and e.id]
     number = max((int(n) for n in numbers if n.isascii() and n.isdigit() and len(n) < 9), default=0) + 1
     return _OWED[lang].format(id=number)

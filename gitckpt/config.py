@@ -1,7 +1,7 @@
-"""What a person or a repository may set: `.gitckpt.yaml` at the root of the work tree, and `gitckpt.*` in git's
-configuration over it.
+"""The settings of a user or a repository: `.gitckpt.yaml` at the root of the work tree, overridden by `gitckpt.*` in
+git's configuration.
 
-A repository's own file can never make gitckpt run a command: no setting of it names one.
+A repository's own file can never make gitckpt run a command: no setting in it names one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ FILE = b".gitckpt.yaml"
 
 MIB = 1024 * 1024
 
-#: What git takes for true and for false.
+#: The values that git accepts as true and as false.
 YES = ("true", "yes", "on", "1")
 NO = ("false", "no", "off", "0", "")
 
@@ -26,11 +26,14 @@ NO = ("false", "no", "off", "0", "")
 class Settings:
     """All settings of one repository, with their defaults.
 
-    `max_file_size` in bytes; `include` are patterns of ignored files to record all the same; `durable` asks for fsync,
-    `pack` for packing in the background; `freeze` is auto, on or off; `on_retry` is fork or restore, `auto` is tool,
-    turn or off, both "" for the command's own default. `verify` is a command line that tells whether files are good; it
-    comes from git's configuration alone, for a repository's own file must never make us run anything. The rest comes
-    from there too: who records, and how git looks at names and ignore rules here."""
+    `max_file_size` is in bytes. `include` holds patterns of ignored files that are recorded anyway. `durable` asks for
+    fsync, `pack` for packing in the background. `freeze` is auto, on or off. `on_retry` is fork or restore, `auto` is
+    tool, turn or off; "" means the command's own default for both.
+
+    `verify` is a command line that tells whether the files are good. It is read from git's configuration alone, because
+    a repository's own file must never make gitckpt run anything. The remaining settings come from git's configuration
+    too: the recording identity, and how git treats names and ignore rules in this repository.
+    """
 
     __slots__ = (
         "author_email", "author_name", "auto", "durable", "excludes_file", "freeze", "ignore_case", "include",
@@ -57,9 +60,9 @@ class Settings:
 
 
 def read_settings(work_tree: bytes | None, git_config: bytes, environ: Mapping[str, str]) -> Settings:
-    """The settings from `.gitckpt.yaml` and from the output of `git config --list -z`.
+    """Return the settings from `.gitckpt.yaml` and from `git_config`, the output of `git config --list -z`.
 
-    Without `work_tree` no file is read. Raises UsageError that names key and line.
+    Without `work_tree` no file is read. Raises UsageError that names the key and the line.
     """
     settings = Settings()
     path = os.path.join(work_tree or b"", FILE)
@@ -76,7 +79,8 @@ def read_settings(work_tree: bytes | None, git_config: bytes, environ: Mapping[s
 
 
 def _is_given(path: bytes) -> bool:
-    """Whether there is a configuration file. Raises UsageError for what is none: a FIFO would be waited for."""
+    """Return whether there is a configuration file. Raises UsageError if it is no regular file: reading a FIFO would
+    block."""
     if not os.path.lexists(path):
         return False
     if not os.path.isfile(path):
@@ -86,8 +90,8 @@ def _is_given(path: bytes) -> bool:
 
 
 def _git_values(output: bytes) -> dict[str, list[str]]:
-    """Every value of every key; a key alone is true. Section and variable names are in lower case as git prints
-    them."""
+    """Return all values of each key; a key without a value is true. Git prints section and variable names in
+    lowercase."""
     values: dict[str, list[str]] = {}
     for entry in output.split(b"\0"):
         name, newline, value = entry.partition(b"\n")
@@ -115,7 +119,8 @@ def _excludes_file(configured: str, environ: Mapping[str, str]) -> str:
 
 
 def _take_personal(settings: Settings, values: Mapping[str, Sequence[str]]) -> None:
-    """`gitckpt.*` of git's configuration: the same names as in the file, in git's spelling (`gitckpt.maxFileSize`)."""
+    """Take `gitckpt.*` from git's configuration: the same names as in the file, in git's spelling
+    (`gitckpt.maxFileSize`)."""
     for name, given in values.items():
         if not name.startswith("gitckpt."):
             continue
@@ -143,21 +148,21 @@ def _truth(value: str) -> bool:
 
 
 def flag(value: str, where: str) -> bool:
-    """A value of git's that is to be true or false; else UsageError."""
+    """Return a boolean of git's as a bool. Raises UsageError if it is not one."""
     if value.lower() not in YES + NO:
         raise UsageError(f"{where}: {value!r} is not true or false")
     return _truth(value)
 
 
 def choice(value: object, allowed: Sequence[str], where: str) -> str:
-    """`value` if it is one of `allowed`; else UsageError."""
+    """Return `value` if it is one of `allowed`. Raises UsageError if not."""
     if value not in allowed:
         raise UsageError(f"{where}: {value!r} is none of {', '.join(allowed)}")
     return str(value)
 
 
 def include_pattern(value: object, where: str) -> str:
-    """`value` if it is a pattern of paths in the work tree; else UsageError."""
+    """Return `value` if it is a pattern for paths in the work tree. Raises UsageError if not."""
     if not isinstance(value, str):
         raise UsageError(f"{where}: {value!r} is no pattern", "put it into quotes")
     wrong = _wrong_with_pattern(value)
@@ -181,7 +186,7 @@ def _wrong_with_pattern(pattern: str) -> str:
 
 
 def size(value: object, where: str) -> int:
-    """Bytes of `100M`, `2g`, `4096`. Raises UsageError."""
+    """Return the number of bytes that `100M`, `2g` or `4096` stands for. Raises UsageError."""
     text = str(value).strip().lower().removesuffix("b").removesuffix("i")
     factor = {"k": 1024, "m": MIB, "g": 1024 * MIB}.get(text[-1:], 1)
     digits = (text[:-1] if text[-1:] in "kmg" else text).strip()
@@ -191,7 +196,8 @@ def size(value: object, where: str) -> int:
 
 
 def validation_codes(work_tree: bytes) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The rules that `.gitckpt.yaml` selects and ignores. Raises UsageError that names key and line."""
+    """Return the rules that `.gitckpt.yaml` selects, and those it ignores. Raises UsageError that names key and
+    line."""
     path = os.path.join(work_tree, FILE)
     if not _is_given(path):
         return (), ()

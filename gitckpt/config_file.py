@@ -1,4 +1,4 @@
-"""`.gitckpt.yaml`, validated: an error names the key, its line, and what is wanted there."""
+"""Validation of `.gitckpt.yaml`: an error names the key, its line, and the expected value."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from gitckpt.config import include_pattern, size
 from gitckpt.errors import UsageError
 
-#: Bytes of a configuration file; a longer one is something else.
+#: The maximum size in bytes of a configuration file; a longer one is something else.
 LARGEST = 64 * 1024
 
-#: Characters of a wrong value that are shown.
+#: How many characters of a wrong value an error shows.
 SHOWN = 60
 
-#: How alike a wrong key and the one that is meant are, of 1: letters too many, missing or swapped, half of it.
+#: How similar, from 0 to 1, an unknown key must be to a known one to be suggested: it may have letters too many,
+#: missing or swapped, or be half of the name.
 CLOSE = 0.65
 
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class ConfigFile(BaseModel):
-    """The keys of `.gitckpt.yaml`, and the types of their values."""
+    """The keys of `.gitckpt.yaml` and the types of their values."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -40,7 +41,7 @@ class ConfigFile(BaseModel):
     ignore: list[str] | None = None
 
 
-#: Key → what is wanted, as an error says it.
+#: Key → the expected value, as an error puts it.
 WANTED = {
     "max_file_size": "a size, such as 500K, 100M or 2G",
     "include": 'a list of patterns, such as [".env", "build/*.map"]',
@@ -55,10 +56,10 @@ WANTED = {
 
 
 def read_file(path: bytes) -> dict[str, Any]:
-    """The settings of the file by name, those alone that it gives. Raises UsageError with key and line."""
+    """Return the settings that the file gives, by name. Raises UsageError that names the key and the line."""
     name = os.fsdecode(os.path.basename(path))
     given, lines = _parsed(name, _text(path, name))
-    # YAML reads the bare words on and off as truth values
+    # YAML reads the bare words on and off as booleans
     for switch in ("freeze", "auto"):
         if isinstance(given.get(switch), bool):
             given[switch] = "on" if given[switch] else "off"
@@ -91,7 +92,7 @@ def _text(path: bytes, name: str) -> str:
 
 
 def _parsed(name: str, text: str) -> tuple[dict[str, Any], dict[str, int]]:
-    """The mapping, and the 1-based line that each key stands on."""
+    """Return the mapping, and the 1-based line of each key."""
     try:
         node = yaml.compose(text, Loader=LOADER)
         given = yaml.load(text, Loader=LOADER) or {}

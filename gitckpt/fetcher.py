@@ -1,9 +1,9 @@
-"""Bringing sessions from a remote: looked at before anything is listed, one transaction a session, and only ever read
-here.
+"""Fetching sessions from a remote.
 
-What is fetched is somebody's word: names of refs, messages, whole histories. It is on record here only where it reads
-as a session that gitckpt has written. A session that was recorded here is never touched, whatever a remote holds under
-its name."""
+Whatever is fetched is untrusted: ref names, messages, whole histories. Each session is examined before any ref names
+it, is recorded in one transaction, and is read-only here. It goes on record only if it reads as a session that gitckpt
+has written. A session that was recorded here is never touched, whatever a remote holds under its name.
+"""
 
 from __future__ import annotations
 
@@ -24,15 +24,18 @@ if TYPE_CHECKING:
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.events import Event
 
-#: What becomes of a session that a remote has.
+#: The state of a session that a remote has.
 NEW, MORE, SAME, OWN, REFUSED = "new", "more", "same", "own", "refused"
 
 
 @dataclass(slots=True)
 class Arrival:
-    """A session on the remote. `state` is new, more (than is here), same, own (recorded here, and nothing new to us) or
-    refused, for the `reason` given; `lines` are those that it has there; `events` how many of its own are new here,
-    `through` the sessions of all that came with them."""
+    """A session on the remote.
+
+    `state` is new, more (than is here), same, own (recorded here, and nothing new to us) or refused, for the `reason`
+    given. `lines` are its lines on the remote, name → tip. `events` counts its own events that are new here; `through`
+    holds the sessions of all events that came with it.
+    """
 
     id: str
     lines: dict[str, str]
@@ -43,29 +46,29 @@ class Arrival:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether there is anything to bring."""
+        """Whether there is anything to fetch."""
         return self.state in (NEW, MORE)
 
     def refuse(self, reason: str) -> None:
-        """Leave it where it is."""
+        """Refuse the session: nothing of it is fetched."""
         self.state, self.reason, self.events = REFUSED, reason, 0
 
 
 @dataclass(slots=True)
 class Fetching:
-    """What a remote has: its sessions by id, and how many refs below ours are none that gitckpt makes."""
+    """What a remote has: its `sessions`, and how many `strange` refs under our prefix are none that gitckpt creates."""
 
     remote: str
     sessions: list[Arrival] = field(default_factory=list)
     strange: int = 0
 
     def of(self, *states: str) -> list[Arrival]:
-        """The sessions in one of these states."""
+        """Return the sessions in one of these states."""
         return [session for session in self.sessions if session.state in states]
 
 
 class Fetcher:
-    """Fetches into one repository."""
+    """Fetches sessions into one repository."""
 
     def __init__(self, tree: WorkTree, remote: Remote) -> None:
         self.tree, self._remote = tree, remote
@@ -73,8 +76,8 @@ class Fetcher:
         self._git, self._journal = tree.repository.git, tree.journal
 
     def plan(self, names: Iterable[str] = ()) -> Fetching:
-        """What there is to bring, of these sessions or of all. Raises UnknownId for a session that the remote has
-        not."""
+        """Return what there is to fetch of the sessions named, or of all. Raises UnknownId for a session that the
+        remote does not have."""
         lines, strange = sessions_in(self._remote.refs())
         self._there = lines
         asked = set(names)
@@ -102,8 +105,8 @@ class Fetcher:
             session.state = MORE if missing else SAME
 
     def carry_out(self, fetching: Fetching) -> None:
-        """Bring the sessions that are wanted, and those that lines of them run through; those that do not read as
-        sessions are refused, and leave nothing."""
+        """Fetch the wanted sessions, and the sessions that their lines run through. Those that do not read as sessions
+        are refused and leave nothing behind."""
         wanted = [session for session in fetching.sessions if session.is_wanted]
         while wanted:
             self._bring(wanted)
@@ -121,8 +124,8 @@ class Fetcher:
                     session.refuse(str(error))
 
     def _brought(self, wanted: list[Arrival]) -> list[Arrival]:
-        """Those whose objects are here now. One at a time where all together are not let in: a bad one must not keep
-        the others out."""
+        """Return the sessions whose objects are here now. If they cannot be fetched together, fetch them one at a time,
+        so that a bad one does not keep the others out."""
         try:
             self._remote.fetch(sorted({tip for session in wanted for tip in session.lines.values()}))
         except Damaged as error:
@@ -153,7 +156,7 @@ class Fetcher:
                 f"an event in it claims to be of session {forged[0].session}, which was recorded here"
             )
         session.through = {event.session for event in events}
-        # its events may have come with another session, which goes on from one of them
+        # its events may have been fetched with another session that continues from one of them
         old, now = (self._own(session, tips) for tips in (here, {**here, **session.lines}))
         session.events = len(now) - len(old)
         updates = self._updates(session, here, now)
@@ -167,12 +170,12 @@ class Fetcher:
         return None
 
     def _own(self, session: Arrival, lines: Mapping[str, str]) -> list[Event]:
-        """The session's own events on these lines."""
+        """Return the session's own events on these lines."""
         return [e for e in self._journal.events(lines.values()) if e.session == session.id] if lines else []
 
     def _updates(self, session: Arrival, here: Mapping[str, str], own: Iterable[Event]) -> list[tuple[str, str, str]]:
-        """The refs to be moved, with what they hold now; the tags are on the newest checkpoint of each id, wherever the
-        remote has them."""
+        """Return the refs to update, as (name, new, current). Each tag goes to the newest checkpoint of its id,
+        regardless of where the remote has it."""
         null = self.tree.repository.null_oid
         updates = [(line_ref(session.id, line), tip, here.get(line, null)) for line, tip in session.lines.items()]
         newest = newest_checkpoints(own)
@@ -184,6 +187,6 @@ class Fetcher:
 
 
 def newest_checkpoints(events: Iterable[Event]) -> dict[str, str]:
-    """Id → the newest checkpoint of that id among the events of one session."""
+    """Return id → commit of the newest checkpoint with that id, among the events of one session."""
     named = (e for e in events if e.kind == "checkpoint" and e.id and is_legal(e.id))
     return {str(event.id): event.commit for event in sorted(named, key=lambda event: (event.seq, event.at))}

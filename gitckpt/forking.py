@@ -1,7 +1,8 @@
-"""Attempts side by side from one checkpoint, each in a work tree and a session of its own.
+"""Parallel attempts from one checkpoint, each in a work tree and a session of its own.
 
-An attempt begins as any session does and is put to the checkpoint as any rollback is; its end is on record before its
-work tree goes. So `pick` has nothing to move: it is a rollback to the last event of an attempt."""
+An attempt begins like any session and reaches the checkpoint by an ordinary rollback. Its end is recorded before its
+work tree is removed. So `pick` has nothing to move: it is a rollback to the last event of an attempt.
+"""
 
 from __future__ import annotations
 
@@ -32,18 +33,20 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
 
-#: Where the number of the attempt goes in a command.
+#: The placeholder for the attempt's number in a command.
 PLACE = "{n}"
 
-#: How an attempt that was broken off is on record.
+#: The exit status on record for an attempt that was interrupted.
 BROKEN_OFF = 130
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt: its number, from 1, and session, where its work tree is, how it ended (a shell's exit status) after
-    how many seconds, and the exit status of the test, None where there was none; `is_furnished` once it is as the
-    checkpoint was."""
+    """One attempt: its `number`, from 1, its `session`, and the `path` of its work tree.
+
+    `status` is the exit status as a shell gives it, after this many `seconds`. `test` is the exit status of the test,
+    None if there was none. `is_furnished` says that the work tree has been set to the checkpoint.
+    """
 
     number: int
     session: str
@@ -55,21 +58,21 @@ class Attempt:
 
     @property
     def succeeded(self) -> bool:
-        """Whether it ended well and passed its test, where there was one."""
+        """Whether the attempt exited with 0 and passed its test, if there was one."""
         return self.status == 0 and not self.test
 
 
 class Forking:
-    """Attempts from one checkpoint. `wrap` is the command line that runs an agent and records it, to which the session
-    and the agent's own command are added; `say` tells the person."""
+    """Attempts from one checkpoint. `wrap` is the command line that runs and records an agent; the session and the
+    agent's own command are appended to it. `say` reports to the user."""
 
     def __init__(self, repository: Repository, target: Event, wrap: Sequence[str], say: Callable[[str], None]) -> None:
         self._repository, self._target, self._wrap, self._say = repository, target, wrap, say
 
     def run(self, command: Sequence[str], count: int, *, test: str = "", keep: bool = False) -> list[Attempt]:
-        """Make `count` attempts with this command, whose `{n}` is the number of each, then run `test`, a line for the
-        shell, in each work tree. With `keep` the work trees stay. Raises Refused where there is no commit to begin a
-        work tree at."""
+        """Make `count` attempts with this command, in which `{n}` is replaced by each attempt's number. Then run
+        `test`, a shell command line, in each work tree. With `keep` the work trees stay. Raises Refused if there is no
+        commit to start a work tree from."""
         commit = recorded_git(self._target).get("head")
         if not commit:
             raise Refused(
@@ -91,7 +94,7 @@ class Forking:
         return attempts
 
     def _furnish(self, attempt: Attempt, command: Sequence[str]) -> None:
-        """Begin its session, and put its work tree to the checkpoint."""
+        """Open the attempt's session, and set its work tree to the checkpoint."""
         tree = WorkTree(discover(attempt.path), self._say)
         with tree.lock:
             Recorder(tree, name=attempt.session, agent=agent_record(command)).open()
@@ -121,20 +124,20 @@ class Forking:
         return run_together(commands, agent_environment(os.environ))
 
     def _conclude(self, attempt: Attempt, *, keep: bool) -> None:
-        """Put how it ended on record, with the work tree as it is then, and take the work tree away. Where it cannot be
-        recorded, or not whole, the work tree stays: nothing else has what is in it."""
+        """Record how the attempt ended, with the work tree as it is then, and remove the work tree. If it cannot be
+        recorded completely, the work tree stays: its content exists nowhere else."""
         try:
             lost = self._put_on_record(attempt) if attempt.is_furnished else ""
             if lost:
                 self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: not on record: {lost}")
             elif not (keep and attempt.is_furnished):
                 remove_attempt(self._repository, attempt.path)
-        except (GitckptError, OSError) as error:  # the others are to be concluded all the same
+        except (GitckptError, OSError) as error:  # the other attempts still have to be concluded
             mark_left(self._repository, attempt.path)
             self._say(f"attempt {attempt.number} stays in {os.fsdecode(attempt.path)}: {error}")
 
     def _put_on_record(self, attempt: Attempt) -> str:
-        """What its snapshot lacks, as words for the person."""
+        """Record the end of the attempt. Return what its snapshot lacks, in words for the user."""
         tree = WorkTree(discover(attempt.path), self._say)
         note = {"attempt": self._record(attempt)}
         lost = _of_worth(Recorder(tree, name=attempt.session).note("end", _subject(attempt), note))
@@ -150,8 +153,8 @@ class Forking:
 
 
 def clean(repository: Repository, say: Callable[[str], None]) -> None:
-    """Put on record what is in the work trees that forks have left which died, and take those away. One that an agent
-    is still at work in stays, and one that cannot be put on record, or not whole."""
+    """Record and remove the work trees that forks left behind when they died. A work tree stays while an agent is still
+    working in it, and if it cannot be recorded completely."""
     lines = Journal(repository).lines()
     for path in left_attempts(repository):
         try:
@@ -164,7 +167,7 @@ def clean(repository: Repository, say: Callable[[str], None]) -> None:
 
 
 def _put_away(repository: Repository, path: bytes, *, has_begun: bool) -> str:
-    """Why it stays, or ""."""
+    """Record and remove one work tree. Return why it stays, or ""."""
     session = os.path.basename(path).decode()
     if has_begun and os.path.isdir(path):
         tree = WorkTree(discover(path))
@@ -179,7 +182,8 @@ def _put_away(repository: Repository, path: bytes, *, has_begun: bool) -> str:
 
 
 def _of_worth(event: Event) -> str:
-    """What its snapshot lacks, but for what has no content of its own, as words for the person."""
+    """Return what its snapshot lacks, in words for the user, apart from special files, which have no content of their
+    own."""
     hollow = tuple(f"a {kind}" for kind in SPECIAL.values())
     return "; ".join(missing_lines([missing for missing in event.missing if missing.get("reason") not in hollow]))
 

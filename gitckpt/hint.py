@@ -1,5 +1,5 @@
-"""`rollback --hint`: what a step's rollback_hint asks for, as a wish that the restorer carries out. Nothing of it is
-ever run."""
+"""`rollback --hint`: turns a step's rollback_hint into a wish that the restorer carries out. Nothing in the hint is
+ever executed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class _Step:
-    """A step whose hint is followed: the event, the hint as read, the event it goes back to, and that one's files."""
+    """A step whose hint is followed: its event, the parsed hint, the target event, and the target's files."""
 
     restorer: Restorer
     event: Event
@@ -47,9 +47,9 @@ class _Step:
 def wish_of_hint(
     restorer: Restorer, event: Event, *, scope: str, keep: bool, paths: tuple[bytes, ...] = ()
 ) -> Wish | None:
-    """What the hint of `event` asks for, within `paths` if any are given; None where there is nothing to undo.
+    """Return what the hint of `event` asks for, limited to `paths` if any are given; None if there is nothing to undo.
 
-    Raises Refused where it names a path that may not be touched, or nothing that can be carried out.
+    Raises Refused if the hint names a path that must not be touched, or nothing that can be carried out.
     """
     text = str(event.fields.get("rollback_hint") or "")
     if not text:
@@ -76,8 +76,8 @@ def _name(event: Event) -> str:
 
 
 def _target(restorer: Restorer, event: Event, named: str | None) -> Event:
-    """The checkpoint that the hint names, looked up on the step's own line first; without one, the state before the
-    step."""
+    """Return the checkpoint that the hint names, looked up on the step's own line first. If it names none, return the
+    state before the step."""
     session = restorer.tree.journal.session(event.session)
     before = session.chain(event.commit)[:-1]
     if named is None:
@@ -96,7 +96,7 @@ def _target(restorer: Restorer, event: Event, named: str | None) -> Event:
 
 
 def _names(tree: Iterable[bytes]) -> set[str]:
-    """Every file and directory of a tree, as text."""
+    """Return every file and directory of a tree, as text."""
     names: set[str] = set()
     for path in tree:
         name = os.fsdecode(path)
@@ -157,7 +157,7 @@ def _written(action: MoveBranch | SwitchBranch) -> str:
 
 
 def _head(step: _Step, action: MoveBranch | SwitchBranch) -> dict[str, str | None]:
-    """Where HEAD goes: the branch that it is on moved to a revision, or another branch."""
+    """Return where HEAD goes: its present branch at another revision, or another branch."""
     git = step.restorer.repository.git
     revision = f"refs/heads/{action.name}" if isinstance(action, SwitchBranch) else action.ref or "HEAD"
     commit = _commit_of(step, revision)
@@ -177,7 +177,7 @@ def _commit_of(step: _Step, revision: str) -> str:
 
 
 def _tree(step: _Step, now: Snapshot) -> str:
-    """The work tree now with what the actions change."""
+    """Return the present work tree with the actions applied to it, as a tree."""
     restorer = step.restorer
     raw, repository = restorer.tree.raw, restorer.repository
     differences = changes(raw, now.tree, tree_of(raw, step.target.commit))
@@ -203,12 +203,13 @@ def _tree(step: _Step, now: Snapshot) -> str:
 
 
 def _bytes(paths: Iterable[str]) -> list[bytes]:
-    """Paths as git has them; the root, which a hint calls `.`, is b""."""
+    """Return the paths as git has them. The root, `.` in a hint, is b"" here."""
     return [b"" if path == "." else os.fsencode(path) for path in paths]
 
 
 def _restored(differences: list[Change], paths: list[bytes], files: set[str]) -> dict[bytes, Change]:
-    """A directory gets back what it held, and keeps what is new in it; a file that the target has not goes."""
+    """Return the changes that restore `paths`. A directory regains its old content and keeps new files; a file that the
+    target does not have is deleted."""
     found = {}
     for change in differences:
         for path in paths:

@@ -1,7 +1,7 @@
-"""The hooks of agent clients: what was said is recorded before the next tool runs, what a tool changed after it.
+"""The hooks of agent clients: record what was said before the next tool runs, and what a tool changed after it.
 
-The client waits for each call, so a snapshot holds the files exactly as they were. How far its record of the session
-has been read stands in our own events, and a block that is found twice is recorded once.
+The client waits for each call, so a snapshot holds the files exactly as they were. Our own events record how far the
+client's session file has been read, and a block that is found twice is recorded once.
 """
 
 from __future__ import annotations
@@ -36,13 +36,16 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], None]
 
-#: How many events are looked through for the last block.
+#: How many events are searched for the last block.
 _MOST_EVENTS: Final = 1000
 
 
 class Hooking:
-    """What one call of a client's hook leads to. `auto` is tool, turn, off or "" (as configured, else tool); `say` is
-    told of what is not on record because of it, which stands in nobody's way."""
+    """The effect of one hook call of a client.
+
+    `auto` is tool, turn, off or "" (as configured, else tool). `say` is told about what could not be recorded; that
+    blocks neither the client nor the rest.
+    """
 
     def __init__(
         self, agent: Agent, call: Hooked, repository: Repository, say: Say, *, auto: str, environ: Mapping[str, str]
@@ -50,16 +53,17 @@ class Hooking:
         self._agent, self._call, self._repository, self._say, self._auto = agent, call, repository, say, auto
         self._environ, self._journal = environ, Journal(repository)
         given = given_session(agent.name, environ)
-        #: Whether `wrap` runs the client and has opened the session.
+        #: Whether `wrap` is running the client and has opened the session.
         self.wrapped = bool(given) and is_attended(repository.private_dir, given)
         self.name = given if self.wrapped else session_name(agent.name, call.session, repository.name)
         self._is_ours = not self.wrapped or claim(repository, given, "hooks")
         self._lines = self._journal.lines(self.name).get(self.name, {})
 
     def record(self) -> bool:
-        """Record what the call brings; whether the agent owes a block for what its tools have changed.
+        """Record what the call brings. Return whether the agent owes a block for what its tools have changed.
 
-        A block that cannot be recorded is told, and stops none after it. Raises GitckptError where nothing could be.
+        A block that cannot be recorded is reported and does not stop later ones. Raises GitckptError if nothing could
+        be recorded.
         """
         if not self._is_ours:
             return False
@@ -96,7 +100,7 @@ class Hooking:
 
 
 class _Writing:
-    """A work tree that is being written to, whose lock is held, for one call of a hook."""
+    """Recording for one hook call, in a work tree whose lock is held."""
 
     def __init__(self, tree: WorkTree, agent: Agent, call: Hooked, name: str, say: Say, auto: str) -> None:
         self._tree, self._call, self._say, self._client = tree, call, say, agent.name
@@ -111,7 +115,7 @@ class _Writing:
         self._lines = tree.journal.lines(name).get(name, {})
 
     def write(self, heard: Overheard, begin: str, *, ends: bool) -> bool:
-        """Record blocks, then what the boundary asks for; whether the agent owes a block."""
+        """Record the blocks, then what the boundary asks for. Return whether the agent owes a block."""
         end = begin if self._record_blocks(heard, begin) else heard.place
         self._recorder.heard = self._heard(end)
         boundary = self._call.boundary
@@ -124,7 +128,7 @@ class _Writing:
             self._recorder.open()
         elif boundary.kind in AUTO[self._auto]:
             self._record_changes(boundary)
-        # where not all is known that was said, none is asked for
+        # if parts of what was said are missing, no block is demanded
         return boundary.kind == "turn" and not boundary.failed and not heard.missed and self._owes()
 
     @property
@@ -137,8 +141,11 @@ class _Writing:
         return str(Heard(self._client, self._call.session, place)) if place else ""
 
     def _record_blocks(self, heard: Overheard, begin: str) -> bool:
-        """Whether one could not be recorded. What comes after it is read again then: only the last event of all that
-        was said tells how far that reached."""
+        """Record the blocks. Return whether one of them failed.
+
+        After a failure, the next call reads everything again: only the last block's event advances the place up to
+        which the session file has been read, and it does so only if none has failed.
+        """
         failed = False
         for number, told in enumerate(heard.blocks, 1):
             is_last = number == len(heard.blocks) and not failed
@@ -165,7 +172,7 @@ class _Writing:
             self._recorder.note("end", f"end: {reason or 'of the session'}", {"agent": self._record | {"end": reason}})
 
     def _owes(self) -> bool:
-        """Whether tools have changed files since the last block, or the start."""
+        """Return whether tools have changed files since the last block, or since the start."""
         if self._call.continued is not False or self._call.subagent:
             return False
         events = self._tree.journal.events([self._tip], _MOST_EVENTS)
@@ -175,7 +182,7 @@ class _Writing:
 
 
 def _restore(tree: WorkTree) -> Restore | None:
-    """What a RETRY is answered with."""
+    """Return the answer to a RETRY, as configured."""
     if tree.settings.on_retry != "restore":
         return None
     from gitckpt.restorer import restore_for_retry

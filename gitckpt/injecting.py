@@ -1,5 +1,5 @@
-"""Our hooks and tools for one run of a client that `wrap` starts: by its command line, its environment, and files of
-ours that are gone when it has ended; and who records what it says."""
+"""Hooks and tools of gitckpt for one run of a client that `wrap` starts: passed by command line, environment, and files
+that are removed when the run ends. Also decides whether `wrap` or the hooks record that run."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 class Injected(NamedTuple):
-    """A command with ours in it, and the environment to run it in. `given` says that hooks and tools are in it, `why`
-    why they are not; `caution` is what the person must know."""
+    """A command with our additions, and the environment to run it in. `given` says that hooks and tools were added;
+    `why` gives the reason if they were not; `caution` is what the user must know."""
 
     command: list[str]
     environment: dict[str, str]
@@ -44,10 +44,11 @@ def inject(
     program: str,
     more: Sequence[str] = (),
 ) -> Injected:
-    """Give hooks and tools to a command, whose hooks then record into `session`. `more` are options for our hook.
+    """Add hooks and tools to a command; the hooks then record into `session`. `more` holds options for our hook.
 
-    What a person has given himself stays: then nothing of ours is added. Raises OSError where a file of ours cannot be
-    written."""
+    If the command already sets an option or variable that we need, nothing of ours is added. Raises OSError if a file
+    of ours cannot be written.
+    """
     agent = choice.agent
     told = dict(environ)
     if agent and agent.hook:
@@ -68,8 +69,8 @@ def inject(
 
 
 class HookedRun:
-    """A run of a client whose hooks may call: it is given ours, or has been set up to. Each block is recorded by its
-    hooks or by `wrap`, as it reads the output: by whoever comes first."""
+    """A run of a client whose hooks may call: it was given ours, or has been set up with them. Its blocks are recorded
+    either by its hooks or by `wrap`, as it reads the output: whichever claims the session first."""
 
     def __init__(self, injected: Injected, repository: Repository, session: str, client: str) -> None:
         self.injected, self.session = injected, session
@@ -78,32 +79,36 @@ class HookedRun:
         self._held: list[Told] = []
 
     def told(self) -> list[str]:
-        """What the person is told before it starts."""
+        """Return what the user is told before the client starts."""
         if self.injected.given:
             given = f"{self._client} is given hooks and tools of gitckpt for this run; --inject off runs it without"
             return [given, *([f"{self._client}: {self.injected.caution}"] if self.injected.caution else [])]
         return [f"{self._client} is given no hooks of gitckpt: {self.injected.why}"] if self.injected.why else []
 
     def record(self) -> bool:
-        """Whether hooks record what the agent says and does, now that `wrap` would."""
+        """Return whether the hooks record what the agent says and does. The first call claims the session for `wrap`,
+        unless the hooks were first."""
         if not self._owner:
             self._owner = "wrap" if claim(self._repository, self.session, "wrap") else "hooks"
         return self._owner == "hooks"
 
     def hold(self, told: Told) -> bool:
-        """Whether a block is the hooks' to record; it is looked for on record when the run has ended."""
+        """Return whether a block is for the hooks to record. If so, keep it, to look for it on record when the run has
+        ended."""
         if self.record():
             self._held.append(told)
         return self._owner == "hooks"
 
     def came(self) -> bool:
-        """Whether hooks have called first."""
+        """Return whether the hooks claimed the session first."""
         return claimed_by(self._repository, self.session) == "hooks"
 
     def left(self, sources: Sequence[str]) -> list[Told]:
-        """The blocks that stand under none of the sources; from now on they are `wrap`'s. Text proves no block.
+        """Return the held blocks that no hook has recorded, judging by `sources`; from now on `wrap` records them. A
+        block without a source was read from plain text and is left out.
 
-        The ids of messages differ between what a client prints and what it stores; how often a block was said does not.
+        Blocks are matched by digest and count, because a client prints and stores a message under different ids, but
+        the same number of times.
         """
         self._owner = "wrap"
         recorded = Counter(source.digest.partition(".")[0] for text in sources if (source := read_source(text)))
@@ -116,7 +121,7 @@ class HookedRun:
         return left
 
     def close(self) -> None:
-        """Take away what was written for the run."""
+        """Remove what was written for the run."""
         shutil.rmtree(_directory(self._repository, self.session), ignore_errors=True)
         release(self._repository, self.session)
 
@@ -126,7 +131,7 @@ def _directory(repository: Repository, session: str) -> bytes:
 
 
 def _forget_the_dead(repository: Repository) -> None:
-    """Take away what runs have left that were killed."""
+    """Remove what killed runs have left behind."""
     parent = os.path.dirname(_directory(repository, "any"))
     for name in os.listdir(parent) if os.path.isdir(parent) else ():
         session = os.fsdecode(name)
@@ -136,8 +141,8 @@ def _forget_the_dead(repository: Repository) -> None:
 
 
 def _taken(injection: Injection, arguments: Arguments, environ: Mapping[str, str]) -> str:
-    """An option or a variable that we would have to give and that is given already; options that may be given again are
-    one letter long."""
+    """Return the name of an option or variable that we need and that is already set, or "". Only long options are
+    checked: the ones that may be repeated are passed in their one-letter form."""
     options = [word.partition("=")[0] for word in injection.arguments if word.startswith("--")]
     return next((name for name in (*options, *injection.environment) if name in environ or arguments.has(name)), "")
 

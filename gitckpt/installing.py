@@ -1,7 +1,7 @@
-"""Our hooks and tools in the configuration of agent clients: put in among what a person has written there, and taken
-out again, to the very bytes that were there before where nobody has changed the file since.
+"""Hooks and tools of gitckpt in the configuration of agent clients: merged with what the user has there, and removed
+again. If a file has not changed since, removal restores its former content byte for byte.
 
-All files are read and merged before the first is written. What a file held before is kept in a directory of ours.
+All files are read and merged before the first one is written. The former content is kept in a directory of ours.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from gitckpt.agents.agent import Agent
     from gitckpt.agents.wiring import Installation, Wiring
 
-#: Bytes of a configuration file; a longer one is something else.
+#: The maximum size in bytes of a configuration file; a longer one is something else.
 LARGEST: Final = 4 * 1024 * 1024
 
 
 class Places(NamedTuple):
-    """Where configuration is looked for: the home directory, the root of the work tree ("" for none), where we keep
-    what was there before, and the variables that clients go by."""
+    """Where to look for configuration: the home directory, the root of the work tree ("" for none), the directory that
+    keeps the former content, and the environment that clients go by."""
 
     home: str
     repository: str
@@ -36,7 +36,7 @@ class Places(NamedTuple):
 
 
 class Edit(NamedTuple):
-    """One file that is to change: its path, what is in it, what will be. None stands for no file."""
+    """A change to one file: its path, its present content and its new content. None stands for no file."""
 
     path: str
     old: str | None
@@ -46,8 +46,8 @@ class Edit(NamedTuple):
 
 
 def installations(agent: Agent, own: Wiring, shared: Wiring) -> list[Installation]:
-    """What is written for a client: by our `own` commands in the home directory, by `shared` ones, which work for all
-    who have the repository, in there."""
+    """Return what is written for a client: `own` commands in the home directory, and in the repository `shared` ones,
+    which work for everyone who has it. Raises Refused for a client without configuration."""
     if agent.install is None:
         raise Refused(f"{agent.name} has no configuration for hooks or tools", f"gitckpt wrap -- {agent.programs[0]} …")
     files = [file._replace(moved=agent.moved) for file in agent.install(own) if file.base == "home"]
@@ -55,13 +55,13 @@ def installations(agent: Agent, own: Wiring, shared: Wiring) -> list[Installatio
 
 
 def additions(files: Iterable[Installation], places: Places) -> list[Edit]:
-    """The edits that put ours in. Raises Refused for a file that cannot be merged with; nothing is written here."""
+    """Return the edits that add our entries; nothing is written. Raises Refused for a file that cannot be merged."""
     return _edits(files, places, lambda file, old: file.merge(old))
 
 
 def removals(files: Iterable[Installation], places: Places) -> list[Edit]:
-    """The edits that take ours out. What was there before comes back byte for byte, unless somebody has changed the
-    file since; then our entries alone go."""
+    """Return the edits that remove our entries. A file gets back its former content byte for byte, unless it has
+    changed since; then only our entries are removed."""
 
     def without(file: Installation, old: str | None) -> str | None:
         if old is None:
@@ -73,9 +73,9 @@ def removals(files: Iterable[Installation], places: Places) -> list[Edit]:
 
 
 def write(edits: Sequence[Edit], places: Places, *, remove: bool) -> list[str]:
-    """Carry the edits out; a line for each. Raises Refused where a file cannot be written."""
+    """Carry out the edits, and return a line for each. Raises Refused if a file cannot be written."""
     told = []
-    # the first file of a directory that we made took note of that
+    # the record of the first file lists the directories that we created, so that file is removed last
     for edit in reversed(edits) if remove else edits:
         try:
             told.append(_carry_out(edit, places, remove=remove))
@@ -97,7 +97,7 @@ def _edits(
         old = _read(path)
         try:
             edits.append(Edit(path, old, change(file, old), file.executable, file.caution))
-        except Refused as error:  # which knows the path from its base on
+        except Refused as error:  # the message has the path relative to its base
             raise Refused(str(error).replace(file.path, path, 1), error.hint) from error
     return edits
 
@@ -109,7 +109,8 @@ def _path(file: Installation, places: Places) -> str:
 
 
 def _refuse_outside(path: str, repository: str) -> None:
-    """Whoever made the repository may have put a link there, which would have us write where he likes."""
+    """Raise Refused if a path leads out of the work tree: the repository's author may have put a symlink there to
+    redirect our writes."""
     real, top = os.path.realpath(path), os.path.realpath(repository)
     relative = os.path.relpath(real, top).split(os.sep)
     if os.pardir in relative or ".git" in map(str.lower, relative):
@@ -153,10 +154,11 @@ def _carry_out(edit: Edit, places: Places, *, remove: bool) -> str:
 
 
 def _keep_before(edit: Edit, places: Places, missing: list[str], after: str) -> None:
-    """Keep what the file held without us. Where that cannot be told any more, our entries will be taken out instead."""
+    """Keep the file's content without our entries. If that is no longer known, drop the record: removal then takes out
+    our entries only."""
     kept = _kept(places, edit.path)
     if edit.old is None or "gitckpt" not in edit.old:
-        # one that was killed here may have made some of them
+        # an earlier run that was killed here may have created some of them
         made = sorted({*missing, *(kept["made"] if kept and edit.old is None else ())}, key=len, reverse=True)
         _keep(places, {"path": edit.path, "before": edit.old, "after": after, "made": made})
     elif kept and kept["after"] == _digest(edit.old):
@@ -174,7 +176,7 @@ def _put_back(edit: Edit, places: Places) -> None:
 
 
 def _forget(edit: Edit, places: Places) -> None:
-    """Nothing of ours is in the file any more: the directories that were made for it go, and what was kept of it."""
+    """Forget a file that has nothing of ours any more: remove the directories created for it, and its record."""
     if kept := _kept(places, edit.path):
         if edit.new is None:
             _remove_directories(kept["made"])
@@ -182,14 +184,14 @@ def _forget(edit: Edit, places: Places) -> None:
 
 
 def _write(path: str, content: str, *, executable: bool) -> None:
-    """In one step, through links, with the permission bits that the file has."""
+    """Write atomically, through symlinks, and keep the permission bits that the file has."""
     path = os.path.realpath(path)
     mode = os.stat(path).st_mode & 0o777 if os.path.exists(path) else 0o755 if executable else 0o644
     write_file(os.fsencode(path), content.encode(), mode=mode)
 
 
 def _missing_directories(directory: str) -> list[str]:
-    """The directories that are not there, innermost first."""
+    """Return the directories that do not exist, innermost first."""
     missing = []
     while directory and not os.path.isdir(directory):
         missing.append(directory)
@@ -201,7 +203,7 @@ def _remove_directories(made: Sequence[str]) -> None:
     for directory in made:
         try:
             os.rmdir(directory)
-        except OSError:  # there is something else in it by now
+        except OSError:  # it has other content by now
             return
 
 
@@ -214,7 +216,8 @@ def _record(places: Places, path: str) -> str:
 
 
 def _kept(places: Places, path: str) -> dict[str, Any] | None:
-    """What is kept of a file that we have changed: `before`, a hash of `after`, the directories `made` for it."""
+    """Return the record of a file that we changed: `before` (content), `after` (a hash), the directories `made` for
+    it."""
     try:
         with open(_record(places, path), "rb") as file:
             kept = json.load(file)

@@ -1,7 +1,8 @@
-"""A running agent's output, read for what it says; and the agent standing still while that is recorded.
+"""Reads what a running agent says in its output, and stops the agent while that is recorded.
 
-What is read of a pipe was said a moment ago. So the agent is stopped before anything is recorded, and what lies in its
-pipes then is read first: whether it had gone on to its next tool shows there."""
+Output that is read from a pipe was written a moment ago. So the agent is stopped before anything is recorded, and its
+pipes are drained first: that shows whether it had already gone on to its next tool.
+"""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
 
 class Listening:
-    """The streams of one agent, read as `choice` says. `stops` gives the lock to hold while the agent is to stand
-    still, None where it is not to be stopped."""
+    """The streams of one agent, read as `choice` says. `stops` returns the lock to hold while the agent is stopped,
+    None if it must not be stopped."""
 
     def __init__(self, choice: Choice, stops: Callable[[], WorkTreeLock | None]) -> None:
         self._choice, self._stops = choice, stops
@@ -37,11 +38,11 @@ class Listening:
 
     @property
     def has_begun(self) -> bool:
-        """Whether the agent has said anything."""
+        """Whether the agent has printed anything."""
         return self._agent is not None
 
     def hear(self, chunk: bytes, stream: str, agent: RunningAgent, record: Record) -> None:
-        """Have `record` take what a chunk brings. Called from within by the agent's pipes, it only listens."""
+        """Pass what a chunk brings to `record`. While the agent's pipes are being drained, only collect the chunk."""
         self._agent = agent
         if self._ahead is not None:
             self._ahead.append((chunk, stream))
@@ -64,8 +65,9 @@ class Listening:
 
     @contextmanager
     def _standing_still(self, agent: RunningAgent) -> Iterator[list[tuple[bytes, str]]]:
-        """The agent stands still meanwhile, if it may be stopped and the work tree can be locked. The lock comes first:
-        else who holds it would stand still too. What lay in the agent's pipes is given."""
+        """Keep the agent stopped in this context, if it may be stopped and the work tree can be locked. The lock is
+        taken first: a process of the agent that holds it would otherwise be stopped as well. Yields what was left in
+        the agent's pipes."""
         with ExitStack() as held:
             if not _locked(self._stops(), held):
                 yield []
@@ -75,20 +77,20 @@ class Listening:
             yield self._read_ahead(agent)
 
     def around(self, take: Callable[[], Snapshot]) -> Snapshot:
-        """Take a snapshot while the agent stands still, so that neither tears it."""
+        """Take a snapshot while the agent is stopped, so that it cannot change files halfway through."""
         if self._agent is None or self._frozen or self._stops() is None:
             return take()
         with self._agent.freeze():
             return take()
 
     def let_go(self) -> None:
-        """Let the agent go on, if it stands still."""
+        """Let the agent continue if it is stopped."""
         frozen, self._frozen = self._frozen, None
         if frozen:
             frozen.__exit__()
 
     def close(self) -> Iterator[tuple[Stream, list[Item]]]:
-        """Each stream that was read, with what its end brings."""
+        """Close each stream that was read, and yield it with the items that its end brings."""
         for reader in filter(None, self._streams.values()):
             yield reader, reader.close()
 
@@ -98,7 +100,7 @@ class Listening:
         return self._streams[stream]
 
     def _read_ahead(self, agent: RunningAgent) -> list[tuple[bytes, str]]:
-        """What lies in the agent's pipes."""
+        """Drain the agent's pipes and return the chunks."""
         ahead = self._ahead = []
         try:
             agent.pass_on()
@@ -110,5 +112,5 @@ class Listening:
 def _locked(lock: WorkTreeLock | None, held: ExitStack) -> bool:
     try:
         return lock is not None and held.enter_context(lock) is lock
-    except (GitckptError, OSError):  # whoever records will be told so
+    except (GitckptError, OSError):  # the recorder gets the same error and reports it
         return False

@@ -1,6 +1,6 @@
-"""Planning a rollback: what the work tree holds, what the target does, and what follows for each path.
+"""Plans a rollback: what the work tree holds, what the target holds, and what to do with each path.
 
-Looking changes nothing of the user's. The caller holds the work tree's lock.
+Planning changes nothing of the user's. The caller holds the work tree's lock.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Prepared:
-    """A plan with all that is needed to carry it out."""
+    """A plan with everything that is needed to carry it out."""
 
     wish: Wish
     plan: Plan
@@ -57,7 +57,7 @@ class Prepared:
 
 
 class Planner:
-    """Makes plans for one work tree."""
+    """Makes rollback plans for one work tree."""
 
     def __init__(self, tree: WorkTree) -> None:
         self.tree = tree
@@ -71,7 +71,7 @@ class Planner:
         return self._trees[event.commit]
 
     def prepare(self, wish: Wish) -> Prepared:
-        """The plan. Nothing of the user's is changed. The caller holds the lock."""
+        """Return the plan for a wish. Nothing of the user's is changed. The caller holds the lock."""
         refuse_unreadable(wish.target)
         self._lines = {}
         snapshot = self.tree.snapshotter.take()
@@ -120,15 +120,16 @@ class Planner:
         prepared.plan = replace(prepared.plan, head=None if stays else (now, then), moves=moves)
 
     def _still_there(self, wish: Wish, snapshot: Snapshot) -> set[bytes]:
-        """What the operation to be taken back had put there, and a rule keeps out of the snapshot by now."""
+        """Return the files created by the operation to be reverted that an ignore rule now keeps out of the
+        snapshot."""
         if not wish.brought:
             return set()
         absent = self._brought(wish.brought) - set(entries(self._raw, snapshot.tree))
         return {path for path in absent if _selected(path, wish.paths) and disk.is_file(self.repository, path)}
 
     def _refuse_unknown_paths(self, wish: Wish, snapshot: Snapshot) -> None:
-        """Raise Refused for a path that neither side holds: a mistyped one, or one that is not recorded, must not look
-        like a rollback. What an operation to be taken back was given was held then."""
+        """Raise Refused for a path that neither side holds: a mistyped or unrecorded path must not look like a
+        successful rollback. Only a rollback is checked; other operations repeat paths that were checked before."""
         given = wish.paths if wish.operation == "rollback" else ()
         unknown = [path for path in given if path and not self._is_held(path, wish, snapshot)]
         if not unknown:
@@ -149,15 +150,15 @@ class Planner:
         )
 
     def _is_held(self, path: bytes, wish: Wish, snapshot: Snapshot) -> bool:
-        """Whether either side has something of this path, or below it, on record."""
+        """Return whether either side has something on record at or below this path."""
         places = [*snapshot.empty, *recorded_empty(wish.target), *snapshot.modes, *recorded_modes(wish.target)]
         if any(is_at_or_below(place.rstrip(b"/"), [path]) for place in places):
             return True
         return any(holds_path(self._raw, tree, path) for tree in (self._tree_of(wish.target), snapshot.tree))
 
     def _outside(self, wish: Wish, snapshot: Snapshot, differing: Sequence[Change]) -> set[bytes]:
-        """What a sparse checkout keeps off the disk, and what nobody had worked on at the target: it is not brought,
-        unless it is asked for by name."""
+        """Return the differing paths to leave alone because a sparse checkout keeps them off the disk: those that the
+        target lacks, or whose file there equals its staging area. Paths that the wish names are never left out."""
         staging, then = snapshot.staging, recorded_staging(wish.target)
         if not self.tree.settings.sparse or staging is None or then is None:
             return set()
@@ -179,7 +180,7 @@ class Planner:
         rules = with_rules(self._raw, self.tree.settings)
         ignored = disk.ignored_by(self.repository, rules, self._tree_of(wish.target), deleted)
         if wish.brought and ignored:
-            # what the operation itself had put there goes, whatever a rule says
+            # what the operation itself had created is removed, even if a rule ignores it
             ignored -= self._brought(wish.brought)
         ignored -= giving_way(prepared.changes, blocked)
         going = set(deleted) - ignored
@@ -207,7 +208,7 @@ class Planner:
         return replace(situation, blocked=self._of_others(situation, restored) | blocked)
 
     def _of_others(self, situation: Situation, restored: set[bytes]) -> dict[bytes, str]:
-        """Directories and permission bits that are to change, and are not ours to change: path → why."""
+        """Return the directories and permission bits that are to change but that we may not change: path → why."""
         directories = {path + b"/" for path in {*situation.empty_now} ^ {*situation.empty_then}}
         inside = not_to_be_opened(self.repository, {path[:-1] for path in directories})
         return {path + b"/": why for path, why in inside.items()} | not_to_be_changed(
@@ -215,15 +216,16 @@ class Planner:
         )
 
     def _brought(self, tree: str) -> set[bytes]:
-        """What a tree holds that nothing need keep alive: where it is gone, ignored files are left as they are."""
+        """Return the paths in a tree that may have been garbage-collected. If it is gone, return none; ignored files
+        are then left as they are."""
         try:
             return set(entries(self._raw, tree))
         except Damaged:
             return set()
 
     def _modes_here(self, prepared: Prepared) -> dict[bytes, int]:
-        """Permission bits now, told as the target tells its own where that is of this work tree. What another one has
-        recorded says nothing of the umask here."""
+        """Return the present permission bits relative to the target's umask if the target was recorded in this work
+        tree. An event of another work tree says nothing about the umask here; then return them as in the snapshot."""
         snapshot, target = prepared.snapshot, prepared.wish.target
         umask = recorded_umask(target)
         own = umask != snapshot.umask and target.worktree == self.repository.name
@@ -232,7 +234,7 @@ class Planner:
         return told_under(umask, snapshot.modes, snapshot.umask, entries(self._raw, snapshot.tree), snapshot.empty)
 
     def _modes_now(self, prepared: Prepared, modes: dict[bytes, int]) -> dict[bytes, int]:
-        """Permission bits now, without those of directories that the target does not have: they go, or are not ours."""
+        """Return `modes` without those of directories that the target lacks: they are deleted, or are not ours."""
         if not any(path.endswith(b"/") for path in modes):
             return modes
         empty = recorded_empty(prepared.wish.target)
@@ -240,20 +242,21 @@ class Planner:
         return {path: mode for path, mode in modes.items() if not path.endswith(b"/") or path[:-1] in then}
 
     def _touched(self, snapshot: Snapshot) -> set[bytes]:
-        """Paths that changed since the last event of this work tree was recorded."""
+        """Return the paths that changed since the last event of this work tree was recorded."""
         last = self.last_event()
         if last is None:
             return set()
         return {change.path for change in changes(self._raw, self._tree_of(last), snapshot.tree)}
 
     def _lines_of(self, session: str) -> dict[str, str]:
-        """The lines of a session: name → tip. Asked once for a plan, which is made and carried out under the lock."""
+        """Return the lines of a session, name → tip. Cached for one plan, which is made and carried out under the
+        lock."""
         if session not in self._lines:
             self._lines[session] = self.tree.journal.lines(session).get(session, {})
         return self._lines[session]
 
     def last_event(self) -> Event | None:
-        """The event at the tip of the work tree's current line."""
+        """Return the event at the tip of the work tree's current line."""
         current = self.tree.journal.current()
         if current is None:
             return None
@@ -267,10 +270,10 @@ class Planner:
             if path in situation.modes_then:
                 modes[path] = situation.modes_then[path]
             elif path in situation.modes_now and (step.action != "delete" or path.endswith(b"/")):
-                # a directory that goes may come again with a file of the target's
+                # a deleted directory may be recreated for a file of the target
                 modes[path] = None
         for path, mode in situation.modes_then.items():
-            # git takes a directory away with its last file, and makes another
+            # git removes a directory with its last file, and later creates a new one
             if path.endswith(b"/") and any(change.path.startswith(path) for change in prepared.changes):
                 modes.setdefault(path, mode)
         return modes
@@ -298,7 +301,7 @@ class Planner:
             prepared.plan = replace(prepared.plan, staging=True)
 
     def _limited(self, present: Staging, recorded: Staging, paths: Sequence[bytes]) -> Staging:
-        """The present staging area with what is on record for these paths."""
+        """Return the present staging area with the recorded state for these paths."""
         found = [c for c in changes(self._raw, present.tree, recorded.tree) if _selected(c.path, paths)]
         limited = Staging(with_changes(self.repository, self._raw, present.tree, found))
         limited.unmerged = [entry for entry in present.unmerged if not _selected(entry[3], paths)]
@@ -309,20 +312,21 @@ class Planner:
 
 
 def _selected(path: bytes, paths: Sequence[bytes]) -> bool:
-    """Whether a path is asked for: it is at or below one of `paths`, or a file where one of them needs a directory."""
+    """Return whether a path is asked for: it is at or below one of `paths`, or a file where one of them needs a
+    directory."""
     name = path.rstrip(b"/")
     return not paths or is_at_or_below(name, paths) or any(wanted.startswith(name + b"/") for wanted in paths)
 
 
 def _elsewhere(head: Head, then: dict[str, Any]) -> str:
-    """Why the staging area is not put back by `--scope staged`, and what does it."""
+    """Say why `--scope staged` does not restore the staging area, and what does."""
     if (head.operation, head.operation_state) != (then.get("operation"), then.get("operation_state")):
         return "the staging area is untouched: the operation of git in progress is not the one of that checkpoint"
     return "the staging area is untouched: HEAD is not at that checkpoint's commit; --scope all puts both back"
 
 
 def _related(missing: bytes, path: bytes) -> bool:
-    """Whether what is missing stands at a path, above it or below it."""
+    """Return whether a missing path is at `path`, above it or below it."""
     return is_at_or_below(missing, [path]) or is_at_or_below(path, [missing])
 
 

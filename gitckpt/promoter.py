@@ -1,5 +1,5 @@
-"""Turning checkpoints into ordinary commits on a new branch. Nothing of the user's moves: not his HEAD, not his
-branches, not his staging area, not his files."""
+"""Turns checkpoints into ordinary commits on a new branch. HEAD, the user's other branches, the staging area and the
+files stay as they are."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
 
 
-#: What tells git who commits, where its configuration does not: the only variables of git's that count here.
+#: The variables that give the committer's identity if git's configuration does not; no other variable of git's is
+#: honored.
 IDENTITY = ("GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL")
 
 
 class Promoted:
-    """One commit that was made, or is to be: its id, the step that it stands for, its message and the paths that it
-    changes."""
+    """One commit that was made, or would be: its id, the step that it stands for, its message and its changed paths."""
 
     __slots__ = ("commit", "message", "paths", "step")
 
@@ -42,8 +42,11 @@ class Promoted:
 
 
 class Promotion:
-    """`base` is the commit below, or None before the first; `left_out` are paths that no commit may bring in or take
-    out, with the reason; `skipped` are checkpoints that changed nothing there."""
+    """The result of a promotion.
+
+    `base` is the commit below, or None before the first. `left_out` holds the paths that no commit may add or remove,
+    with the reason. `skipped` holds the checkpoints that changed nothing.
+    """
 
     def __init__(self, base: str | None) -> None:
         self.base, self.branch = base, ""
@@ -58,8 +61,8 @@ class Promotion:
 
 
 class Promoter:
-    """Makes commits of the checkpoints of one work tree, under the user's own configuration: his filters, his identity,
-    his signature. His hooks do not run."""
+    """Makes commits from the checkpoints of one work tree, under the user's own configuration: filters, identity and
+    signature apply. The user's hooks do not run."""
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree, self._repository = tree, tree.repository
@@ -67,7 +70,7 @@ class Promoter:
         self._user = tree.repository.user_git().view("i18n.commitEncoding=UTF-8", cwd=None, **told)
 
     def base(self, revision: str) -> str | None:
-        """The commit that a name of the user's means; None for HEAD before the first commit. Raises UsageError."""
+        """Return the commit that `revision` names; None for HEAD before the first commit. Raises UsageError."""
         call = self._user.start(
             "rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}", ok=(0, 1, 128)
         )
@@ -81,9 +84,10 @@ class Promoter:
         raise UsageError(f"{revision!r} is no commit", "give a branch, a tag or a commit id")
 
     def check_branch(self, name: str) -> None:
-        """See that a new branch can have this name, and that git takes it for nothing else afterwards.
+        """Check that a new branch can have this name, and that git will not read the name as something else.
 
-        Raises UsageError for what is no name, Refused where something is in the way."""
+        Raises UsageError if it is not a valid name, Refused if something is in the way.
+        """
         if not self._is_name(name):
             raise UsageError(f"{name!r} is no name for a branch", "git check-ref-format says what one looks like")
         if (taken := self._in_the_way(name)) is not None:
@@ -94,7 +98,7 @@ class Promoter:
             raise Refused(f"git takes {name!r} for something else already", "--branch NAME gives it another name")
 
     def _is_name(self, name: str) -> bool:
-        """As `git branch` has it: not HEAD, and nothing that stands for another name."""
+        """Return whether `git branch` accepts the name: not HEAD, and no shorthand for another name."""
         call = self._user.start("check-ref-format", "--branch", name, ok=(0, 1, 128))
         answer = os.fsdecode(call.wait()).rstrip("\n")
         if call.status and "not a valid branch name" not in call.complaint:
@@ -102,7 +106,7 @@ class Promoter:
         return answer == name and call.status == 0
 
     def _in_the_way(self, name: str) -> str | None:
-        """A branch of this name, or one that is a directory of it, or in it: git cannot hold both."""
+        """Return a branch of this name, or one whose ref is its parent or child directory: git cannot hold both."""
         first = name.partition("/")[0]
         listed = self._user.run("for-each-ref", "--format=%(refname)", f"refs/heads/{first}")
         for branch in (os.fsdecode(row).removeprefix("refs/heads/") for row in listed.splitlines()):
@@ -111,10 +115,11 @@ class Promoter:
         return None
 
     def make(self, steps: Sequence[Step], start: Event, base: str | None, text: str = "") -> Promotion:
-        """Make the commits; no ref names them yet. `start` is the first event of the session, `text` the message of a
-        single one.
+        """Make the commits; no ref points to them yet. `start` is the first event of the session, `text` the message to
+        use if there is a single commit.
 
-        Raises Refused where a change cannot be put on `base`."""
+        Raises Refused if a change cannot be applied to `base`.
+        """
         promotion = Promotion(base)
         steps, trees = self._stored(steps, start)
         below = tree_of(self._user, base) if base else EMPTY_TREE[self._repository.object_format]
@@ -131,8 +136,9 @@ class Promoter:
         return promotion
 
     def _stored(self, steps: Sequence[Step], start: Event) -> tuple[list[Step], list[str]]:
-        """The steps, and the trees between them as git stores them, one more. What was not committed when the session
-        started is a step of its own where the first checkpoint has changed more than that."""
+        """Return the steps, and the trees around them as git stores them, one more than the steps. If the session
+        started with uncommitted changes and the first checkpoint changed more than those, they become a step of their
+        own."""
         first = steps[0].before
         raw = [tree_of(self._tree.raw, event.commit) for event in (first or start, *(step.after for step in steps))]
         head = start.git.get("head")
@@ -147,7 +153,8 @@ class Promoter:
         return [before_the_session(start), *steps], trees
 
     def _ignored(self, trees: Sequence[str], below: str) -> dict[bytes, str]:
-        """Paths that the user's rules ignore and his commit does not have: recorded for a rollback, not for others."""
+        """Return the paths that the user's rules ignore and the base lacks: they are recorded for rollback, not for
+        sharing."""
         paths = {path for tree in trees for path in entries(self._user, tree)} - set(entries(self._user, below))
         rules = with_rules(self._tree.raw, self._tree.settings)
         return dict.fromkeys(sorted(ignored_paths(rules, paths)) if paths else (), "ignored, and not in your commit")
@@ -163,7 +170,7 @@ class Promoter:
         promotion.commits.append(Promoted(step, commit, words, paths))
 
     def _commit(self, tree: str, parent: str | None, text: str, event: Event) -> str:
-        """A commit by who recorded the event, at that time, and committed by the user now."""
+        """Make a commit: authored by whoever recorded the event, at that time, and committed by the user now."""
         name, email, date = self._author(event)
         git = self._user.view(GIT_AUTHOR_DATE=date)
         if name != "gitckpt":
@@ -191,7 +198,7 @@ class Promoter:
         return self._user.start(*command, ok=(0, 1)).wait().strip() == b"true"
 
     def publish(self, promotion: Promotion, branch: str) -> None:
-        """Name the commits by a new branch. Raises Refused or GitFailed, and then there is none."""
+        """Create a new branch at the commits. Raises Refused or GitFailed, and then there is no branch."""
         self.check_branch(branch)
         ref, tip = f"refs/heads/{branch}", promotion.tip
         git = self._user.view("core.logAllRefUpdates=true")
@@ -206,7 +213,7 @@ class Promoter:
 
 
 def _uncovered(events: Sequence[Event]) -> dict[bytes, str]:
-    """What a snapshot could not hold is not gone."""
+    """Return the paths that the snapshots could not hold, so that they are not taken for deleted."""
     found = [missing for event in events for missing in event.missing]
     return {data_path(missing["path"]): f"not covered: {missing.get('reason')}" for missing in found}
 
@@ -222,7 +229,7 @@ def _refusal(step: Step, steps: Sequence[Step], base: str | None, conflicts: Con
 
 
 def _whole_line(steps: Sequence[Step]) -> str:
-    """What helps where the steps build on checkpoints that are not among them."""
+    """Return the command that helps if the steps build on checkpoints that are not among them."""
     before, last = steps[0].before, steps[-1].after.ref
     if before is None:
         return ""

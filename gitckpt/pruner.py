@@ -1,4 +1,4 @@
-"""Dropping whole sessions: the one thing that loses what was on record, and so the one that looks twice."""
+"""Drops whole sessions. This is the one operation that loses recorded history, so it checks twice."""
 
 from __future__ import annotations
 
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Criteria:
-    """Which sessions to drop: those that every criterion given speaks of.
+    """Which sessions to drop: those that match every criterion given.
 
-    `keep_last` keeps so many of the newest; `before` (RFC 3339, UTC) drops those without an event since; `names` names
-    them. `everywhere` looks at the sessions of all work trees; a name is looked for there in any case."""
+    `keep_last` keeps that many of the newest. `before` (RFC 3339, UTC) drops sessions without an event since then.
+    `names` drops the sessions named. `everywhere` includes the sessions of all work trees; names are looked up there in
+    any case.
+    """
 
     keep_last: int | None = None
     before: str | None = None
@@ -36,9 +38,11 @@ class Criteria:
 
 @dataclass(slots=True)
 class Pruning:
-    """What is to be dropped, and what that frees: `objects` and `size` in bytes, which nothing else needs.
+    """What will be dropped, and what that frees: the number of `objects` that nothing else needs, and their `size` in
+    bytes.
 
-    `kept` are sessions that were asked for and stay, and why."""
+    `kept` maps sessions that were asked for but stay to the reason.
+    """
 
     dropped: list[Session]
     kept: dict[str, str]
@@ -48,7 +52,7 @@ class Pruning:
 
 
 class Pruner:
-    """Prunes one repository. A context manager: while it is entered nothing of ours is recorded in any work tree."""
+    """Prunes one repository. A context manager: while it is active, gitckpt records nothing in any work tree."""
 
     def __init__(self, tree: WorkTree, say: Callable[[str], None] | None = None) -> None:
         self.tree, self._say, self._locks = tree, say, ExitStack()
@@ -65,7 +69,8 @@ class Pruner:
         self._locks.close()
 
     def plan(self, criteria: Criteria) -> Pruning:
-        """What would be dropped. Raises UnknownId for a name that no session has, Refused for one that must stay."""
+        """Return what would be dropped. Raises UnknownId for a name that no session has, Refused for a named session
+        that must stay."""
         repository, journal = self.tree.repository, self.tree.journal
         sessions = journal.sessions(everywhere=True)
         unknown = sorted(set(criteria.names) - {session.id for session in sessions})
@@ -87,8 +92,8 @@ class Pruner:
         return Pruning(dropped, kept, refs_of(repository, ids), objects, size)
 
     def _staying(self, asked: set[str], sessions: list[Session], fetched: Collection[str]) -> dict[str, str]:
-        """Sessions of those asked for that must stay, and why. What was left half done elsewhere, or in a work
-        tree that is gone, is no reason."""
+        """Return the sessions in `asked` that must stay, and why. An interrupted rollback in a fetched session, or in a
+        work tree that is gone, is no reason."""
         worktrees = identities(self.tree.repository)
         guarded = {own.session: "a work tree records on it" for own in worktrees.values() if own.session}
         guarded |= {session.id: "it is being recorded" for session in sessions if self._is_live(session)}
@@ -98,11 +103,11 @@ class Pruner:
         return kept | {id: f"session {other} goes back to it" for id, other in needed(staying, sessions).items()}
 
     def _is_live(self, session: Session) -> bool:
-        """Whether a process records into it; an agent may go on after its FINAL."""
+        """Return whether a process records into the session; an agent may go on after its FINAL."""
         return any(is_attended(directory, session.id) for directory in private_directories(self.tree.repository))
 
     def carry_out(self, pruning: Pruning) -> None:
-        """Drop the sessions, all of them or none. Raises GitFailed where one has changed since the plan was made."""
+        """Drop all of the sessions, or none. Raises GitFailed if one has changed since the plan was made."""
         if pruning.refs:
             drop(self.tree.repository, self.tree.writer, pruning.refs)
         for directory in private_directories(self.tree.repository):

@@ -1,5 +1,5 @@
-"""Sending sessions to a remote: compared with what it has, looked through for what is not meant for others, then moved
-all or none."""
+"""Sends sessions to a remote: compares them with what it has, searches them for content that should not leave, then
+updates all refs or none."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ if TYPE_CHECKING:
     from gitckpt.repo.transport import Tell
     from gitckpt.repo.worktree import WorkTree
 
-#: What a push shows of what bars it.
+#: How many of the barred items an error lists.
 SHOWN = 40
 
 
 class Allowed(NamedTuple):
-    """What may leave though it looks as if it should not: `paths` from the root of the work tree, with what is below
-    them; the `records` of events by their names (`run/C6`); or `all`."""
+    """What may be sent although it looks as if it should not: `paths`, relative to the root of the work tree, with
+    everything below them; the `records` of events, by name (`run/C6`); or `all`."""
 
     paths: Collection[bytes] = ()
     records: Collection[str] = ()
     all: bool = False
 
     def holds(self, path: bytes) -> bool:
-        """Whether the path is one of them, or below one."""
+        """Return whether the path is one of `paths`, or below one."""
         return is_at_or_below(path, self.paths)
 
 
 class Barred(NamedTuple):
-    """A file that is not to be sent, or, where `path` is b"", the record of an event: the checkpoint or commit that has
-    it first, and why."""
+    """A file that must not be sent, or the record of an event if `path` is b"": the first checkpoint or commit that has
+    it, and why."""
 
     path: bytes
     where: str
@@ -49,16 +49,18 @@ class Barred(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What it is called."""
+        """Its name for the user."""
         return os.fsdecode(self.path) if self.path else f"the record of {self.where}"
 
 
 @dataclass(slots=True)
 class Pushing:
-    """What a push would do at the remote. `lines` and `tags` are the refs that it would move there; `moved_tags` those
-    that stand elsewhere there, which a server may not let go. `sessions` are those with anything to send, `behind`
-    those of which the remote has more than this repository. `clashes` are lines that are different there; `barred` what
-    is not meant for others."""
+    """What a push would do at the remote.
+
+    `lines` and `tags` are the refs that it would update. `moved_tags` are the tags that point elsewhere there; a server
+    may refuse to move them. `sessions` have something to send; of those in `behind`, the remote has more than this
+    repository. `clashes` are lines that diverge from the remote's; `barred` is what should not leave.
+    """
 
     remote: str
     lines: list[Update] = field(default_factory=list)
@@ -72,19 +74,19 @@ class Pushing:
 
     @property
     def is_barred(self) -> bool:
-        """Whether it cannot be carried out as it is."""
+        """Whether something prevents the push."""
         return bool(self.clashes or self.barred)
 
 
 class Pusher:
-    """Pushes from one repository. `tell` hears how far the look through what is sent has come."""
+    """Pushes from one repository. `tell` is told the progress of the search for leaks."""
 
     def __init__(self, tree: WorkTree, remote: Remote, tell: Tell) -> None:
         self.tree, self._remote, self._tell = tree, remote, tell
         self._git, self._journal = tree.repository.git, tree.journal
 
     def plan(self, names: Collection[str], *, allowed: Allowed) -> Pushing:
-        """What a push of these sessions would do."""
+        """Return what a push of these sessions would do."""
         refs = self._remote.refs()
         there, _ = sessions_in(refs)
         found = Pushing(self._remote.name)
@@ -100,7 +102,7 @@ class Pusher:
         return found
 
     def _with_needed(self, names: Collection[str]) -> set[str]:
-        """These sessions and those that lines of them run through: without those they would not be whole there."""
+        """Return these sessions and the ones that their lines run through: the remote needs both to have them whole."""
         lines, found, waiting = self._journal.lines(), set[str](), list(names)
         while waiting:
             id = waiting.pop()
@@ -132,7 +134,7 @@ class Pusher:
             found.sessions.append(id)
 
     def _is_newer(self, commit: str, held: str) -> bool:
-        """Whether a checkpoint of ours is newer than the one that the remote has its tag on; not where we do not know
+        """Return whether our checkpoint is newer than the one that the remote's tag points to; False if we do not have
         that one."""
         if not self._git.succeeds("cat-file", "-e", held):
             return False
@@ -140,7 +142,7 @@ class Pusher:
         return seen.get(commit, 0) > seen.get(held, 0)
 
     def _named(self, content: Outgoing, found: Sequence[Leak], allowed: Allowed) -> list[Barred]:
-        """The leaks that are not allowed."""
+        """Return the leaks that are not allowed."""
         barred = [leak for leak in found if not leak.path or not allowed.holds(leak.path)]
         events = {e.commit: e for e in self._journal.at({leak.commit for leak in barred}.intersection(content.events))}
         named = []
@@ -152,8 +154,8 @@ class Pusher:
         return named
 
     def carry_out(self, pushing: Pushing) -> str:
-        """Move the refs at the remote; why it did not move tags of the same id, or "". Raises Refused where anything
-        bars the way: then nothing was sent."""
+        """Update the refs at the remote. Return why tags of reused ids were not moved, or "". Raises Refused if
+        anything prevents the push; then nothing was sent."""
         _refuse(pushing)
         self._remote.push([*pushing.lines, *pushing.tags])
         try:

@@ -1,6 +1,7 @@
-"""The calls of hooks at which nothing was said: all but a few. They are answered with next to nothing imported.
+"""Fast path for the hook calls at which nothing was said, which is most of them. It imports next to nothing.
 
-It is always right to leave a call to `hooking`, which looks at it in full."""
+It is always correct to leave a call to `hooking`, which examines it fully.
+"""
 
 from __future__ import annotations
 
@@ -24,13 +25,13 @@ if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
     from gitckpt.repo.worktree import WorkTree
 
-#: Clients whose hooks have one shape, and who add lines to the session file that they name.
+#: Clients that share one hook format, and append to the session file that the hook names.
 CLIENTS = ("claude-code", "codex", "gemini", "qwen")
 
-#: Without one of these no text holds a block, in JSON either.
+#: A text without any of these holds no block, not even in JSON.
 SIGNS = (b"===", "＝".encode(), b"\\uff1d", b"\\uFF1D", b"\\u003d", b"\\u003D")
 
-#: Bytes that are looked through, and of what was read before, in which a call may stand.
+#: The maximum number of new bytes to search, and of bytes before those in which the awaited call may be.
 MOST = 8 * 1024 * 1024
 BEFORE = 256 * 1024
 
@@ -38,8 +39,8 @@ BEFORE = 256 * 1024
 def settle(
     client: str, payload: Mapping[str, Any], repository: Repository, *, auto: str, environ: Mapping[str, str]
 ) -> bool:
-    """Whether the call is done with: nothing was said since the last event on record, and what a tool has changed is on
-    record too. Raises GitckptError where it could not be recorded."""
+    """Return whether the call is settled: nothing was said since the last event on record, and what a tool has changed
+    is on record too, or else `wrap` records the session. Raises GitckptError if it could not be recorded."""
     kind = SHELL_EVENTS.get(text(payload, "hook_event_name"), "")
     session, path = text(payload, "session_id"), text(payload, "transcript_path")
     if client not in CLIENTS or kind not in ("before", "after") or not (session and path):
@@ -55,14 +56,14 @@ def settle(
 
 
 def _awaited(payload: Mapping[str, Any]) -> bytes:
-    """The call that must be in the session file by now."""
+    """Return the id of the call that must be in the session file by now, b"" for a call of a subagent."""
     if payload.get("agent_id"):
         return b""
     return call_id(payload).encode("utf-8", "replace")
 
 
 def _heard(repository: Repository, name: str) -> str:
-    """How far the session file had been read at the newest event that tells it."""
+    """Return how far the session file had been read, according to the newest event that says so."""
     output = repository.git.run(
         "log", "-n1", "--first-parent", "-E", '--grep=^heard: "', "--no-notes", "--no-show-signature", "--format=%B",
         f"--glob={REFS}{name}/heads/*",
@@ -83,7 +84,7 @@ def _nothing_said(path: str, place: str, awaited: bytes = b"") -> bool:
         with open_regular(path) as file:
             if os.fstat(file.fileno()).st_size < end:
                 return False
-            # calls of one message may run side by side: the hook of another one may have read this one too
+            # calls of one message may run in parallel: the hook of another call may already have read past this one
             file.seek(max(end - BEFORE, 0))
             old, new = file.read(min(end, BEFORE)), file.read(MOST + 1)
     except OSError:
@@ -94,7 +95,7 @@ def _nothing_said(path: str, place: str, awaited: bytes = b"") -> bool:
 
 
 def _record_changes(repository: Repository, payload: Mapping[str, Any], name: str, head: str, auto: str) -> bool:
-    """Whether nothing was said, and what the tool changed, if anything, is on record now."""
+    """Return whether nothing was said. If so, what the tool changed, if anything, is on record now."""
     from gitckpt.repo.worktree import WorkTree
 
     tree = WorkTree(repository)

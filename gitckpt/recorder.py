@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.sources import Source, Sources
 
-    #: Takes a snapshot; what runs the agent may stop it meanwhile.
+    #: Takes a snapshot, possibly with the agent stopped meanwhile.
     Take = Callable[[Callable[[], Snapshot]], Snapshot]
 
-    #: Puts the work tree back to an event, as a RETRY asks; the retry's own event comes first.
+    #: Restores the work tree, as a RETRY asks. Takes the recorder, the retry's event and the event to restore.
     Restore = Callable[["Recorder", Event, Event], Event]
 
-    #: What comes of writing: an event, or None where there is nothing to write.
+    #: The result of writing: an event, or None if there is nothing to write.
     Written = TypeVar("Written")
 
 
 def at_once(take: Callable[[], Snapshot]) -> Snapshot:
-    """Take a snapshot, and nothing besides."""
+    """Take a snapshot, with nothing around it."""
     return take()
 
 
 class Recorder:
     """Records into one session of a work tree.
 
-    Without a name it goes on with the work tree's current session while that is open, or opens one. `alone` opens one
-    in any case, and keeps to it when others record in the same work tree. `restore` is what a RETRY of a recorded
-    checkpoint is answered with; without it history forks and files stay as they are. `agent` goes into the record of
-    the session's start. `heard` goes into every event but a start that others follow: how far the client's own record
-    has been read.
+    Without a name it continues the work tree's current session if that is open, or opens one. `alone` always opens one,
+    and stays with it even if others record in the same work tree. `restore` answers a RETRY of a recorded checkpoint;
+    without it, history forks and the files stay as they are. `agent` goes into the record of the session's start.
+    `heard` says how far the client's own session file has been read; every event records it, except a start that
+    another event follows.
     """
 
     def __init__(
@@ -73,15 +73,15 @@ class Recorder:
         return self._session
 
     def go_on(self, session: Session) -> None:
-        """Go on with a session of this work tree of which the events at the tips of its lines are known, and perhaps no
-        others: enough for an `auto` checkpoint, and for a note."""
+        """Continue a session of this work tree. Only the events at the tips of its lines need be known: that is enough
+        for an `auto` checkpoint, and for a note."""
         self.tree.know(session.events)
         if self.tree.journal.current() != (session.id, session.active_line):
             self.tree.writer.set_current(session.id, session.active_line)
         self._session = session
 
     def open(self) -> Session:
-        """Find or open the session now, so that the state before the agent is on record."""
+        """Find or open the session now, so that the state before the agent runs is on record."""
         with self.tree.lock:
             return self._place() or self.tree.anew(lambda: self._open(self._take(), self.heard))
 
@@ -90,9 +90,9 @@ class Recorder:
     ) -> Event:
         """Record one block with the work tree as it is now. Raises GitckptError, and then nothing is recorded.
 
-        `late` says that the agent had gone on before the block was read: the snapshot may hold more than the block
-        tells, and the record says so. `target` is what a RETRY goes back to, where that is known already. `source` goes
-        into the record, for `holds` to find it.
+        `late` says that the agent had moved on before the block was read: the snapshot may hold later changes, and the
+        record says so. `target` is the event that a RETRY goes back to, if already known. `source` goes into the
+        record, where `holds` finds it.
         """
 
         from gitckpt.trajectory.decide import event_of
@@ -111,12 +111,12 @@ class Recorder:
         return written
 
     def _written(self, write: Callable[[Snapshot, Session], Written]) -> Written:
-        """Take a snapshot and write an event."""
+        """Take a snapshot and write an event, under the lock."""
         with self.tree.lock:
             return self.tree.anew(lambda: self._write(write))
 
     def _write(self, write: Callable[[Snapshot, Session], Written]) -> Written:
-        """Once more where another process has moved a ref of the session since."""
+        """Take a snapshot and write. Retry once if another process has moved a ref of the session meanwhile."""
         snapshot = self._take()
         known = self._session
         try:
@@ -130,15 +130,15 @@ class Recorder:
             return write(snapshot, self._place() or self._open(snapshot))
 
     def _note_lost(self, before: int, now: int) -> None:
-        """Somebody has deleted refs of the session, or put another repository in the place of this one: numbers go on
-        after what is gone, so that history shows the gap."""
+        """Account for lost events: refs of the session were deleted, or another repository has replaced this one. New
+        events are numbered after the lost ones, so that history shows the gap."""
         if now < before:
             self._reached = before
             self.account.lost += before - now
 
     def checkpoint(self, fields: Mapping[str, Any], document: Mapping[str, Any] | None = None) -> Event:
-        """A checkpoint that was not written as a block; its id is the next. `document` goes into the record beside the
-        fields."""
+        """Record a checkpoint that was not written as a block, under the next id. `document` goes into the record
+        beside the fields."""
         from gitckpt.trajectory.decide import event_of
 
         def write(snapshot: Snapshot, session: Session) -> Event:
@@ -149,7 +149,7 @@ class Recorder:
         return self._written(write)
 
     def save(self, text: str) -> Event:
-        """A checkpoint by hand."""
+        """Record a checkpoint made by hand."""
         from gitckpt.trajectory.decide import event_of
 
         def write(snapshot: Snapshot, session: Session) -> Event:
@@ -163,13 +163,13 @@ class Recorder:
         return self._written(write)
 
     def holds(self, source: Source) -> bool:
-        """Whether a block that was said there is on record in this work tree, in whichever session."""
+        """Return whether the block from this source is on record in this work tree, in any session."""
         return self.recall().holds(str(source))
 
     def recall(self) -> Sources:
-        """Look up what is on record, once; before it is asked for, where time matters then.
+        """Load the sources on record, once. Callers may do so in advance, before time matters.
 
-        Where a session is damaged nothing is known: words that are recorded twice are better than words lost.
+        If a session is damaged, no source counts as known: a block recorded twice is better than a lost one.
         """
         if self._sources is None:
             from gitckpt.trajectory.sources import Sources
@@ -186,7 +186,7 @@ class Recorder:
         return self._sources
 
     def auto(self, subject: str, document: Mapping[str, Any]) -> Event | None:
-        """An `auto` checkpoint; None where the last event of this recorder holds the same state."""
+        """Record an `auto` checkpoint; return None if this recorder's last event holds the same state."""
 
         def write(snapshot: Snapshot, session: Session) -> Event | None:
             if self._last == (session.lines.get(session.active_line), _state(snapshot)):
@@ -196,7 +196,7 @@ class Recorder:
         return self._written(write)
 
     def note(self, kind: str, subject: str, document: Mapping[str, Any]) -> Event:
-        """An event without a block: `end`, `note`."""
+        """Record an event without a block: `end`, `note`."""
         return self._written(lambda snapshot, session: self._note(kind, subject, document, snapshot, session))
 
     def _note(
@@ -226,7 +226,7 @@ class Recorder:
         return event
 
     def _note_evidence(self, event: Event, snapshot: Snapshot) -> None:
-        """Put on record what content the sources of the facts point at."""
+        """Record which content the sources of the facts point at."""
         from gitckpt.repo.evidence import evidence, last_with_facts
 
         assert self._session is not None
@@ -239,7 +239,7 @@ class Recorder:
         return self._around(self.tree.snapshotter.take)
 
     def _retry(self, event: Event, snapshot: Snapshot, session: Session, target: Event | None) -> Event:
-        """Fork. What the failed attempt left in the work tree is on the old line, with the retry itself."""
+        """Fork. The old line keeps what the failed attempt left in the work tree, together with the retry itself."""
         from gitckpt.trajectory.decide import Fork, fork_of, next_line, retry_words
 
         fork = Fork(target, [], exact=True) if target else fork_of(str(event.fields.get("from") or ""), session)
@@ -258,8 +258,8 @@ class Recorder:
         return event
 
     def _place(self) -> Session | None:
-        """The session to record into. That others have recorded in it, or rolled back, shows when a ref is to be
-        moved."""
+        """Return the session to record into, None if one must be opened. Events or rollbacks by others are noticed when
+        a ref is moved."""
         if self._session is not None:
             return self._session
         if self._name is not None:
@@ -291,15 +291,15 @@ class Recorder:
         return self._reload(current[0], lines)
 
     def _reload(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
-        """The session from its refs, if they moved since this process looked; else what it holds already."""
+        """Read the session from its refs if they have moved since the last look; otherwise return the one at hand."""
         lines = self.tree.journal.lines(id).get(id, {}) if lines is None else lines
         if self._session is None or dict(lines) != dict(self._session.lines):
             self._session = self.tree.journal.session(id, lines)
         return self._session
 
     def _open(self, snapshot: Snapshot, heard: str = "") -> Session:
-        """Open a session on the way to its first event. What that event says was heard is on record with it alone: its
-        start may be all that comes to be."""
+        """Open a session and record its start. `heard` is empty if another event follows at once: only that event may
+        carry it, because the process may die right after the start."""
         id = self._name or new_session_id()
         self._session = Session(id, [], {})
         command = _in_short(self._agent or {})
@@ -318,7 +318,7 @@ class Recorder:
 
 
 def _checkpoint(session: Session, fields: Mapping[str, Any]) -> Block:
-    """A checkpoint that nobody has written; its id is the next."""
+    """Return a checkpoint block that no agent has written, with the next id."""
     from gitckpt.protocol.blocks import Block
     from gitckpt.trajectory.decide import next_checkpoint_id
 
@@ -326,7 +326,7 @@ def _checkpoint(session: Session, fields: Mapping[str, Any]) -> Block:
 
 
 def _state(snapshot: Snapshot) -> tuple[object, ...]:
-    """All that a rollback to the snapshot could bring back."""
+    """Return everything that a rollback to the snapshot could restore."""
     staging = snapshot.staging
     return (
         snapshot.tree, snapshot.missing, snapshot.modes, snapshot.empty, snapshot.head.commit, snapshot.head.branch,
@@ -335,12 +335,12 @@ def _state(snapshot: Snapshot) -> tuple[object, ...]:
 
 
 def _in_short(agent: Mapping[str, Any]) -> str:
-    """The command of an agent; its task in place of the prompt that was made of that."""
+    """Return the agent's command; if a template made its prompt, return the template and the task instead."""
     if isinstance(agent.get("template"), list):
         return " ".join(agent["template"]) + (f", task: {agent['task']}" if agent.get("task") else "")
     return " ".join(agent.get("command") or [])
 
 
 def agent_record(command: Sequence[str]) -> dict[str, Any]:
-    """What is said of an agent in the start of its session."""
+    """Return the record of an agent for the start of its session."""
     return {"command": [word.encode("utf-8", "replace").decode() for word in command], "pid": os.getpid()}

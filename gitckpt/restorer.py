@@ -1,9 +1,9 @@
-"""The way back: plan, record the present, write, verify. Rollback, undo, redo and a RETRY that restores are one
-mechanism.
+"""Goes back: plan, record the present, write, verify. Rollback, undo, redo and a restoring RETRY share this mechanism.
 
-A line is opened at an event, and the work tree is made to match it. The present state is on record before the first
-write, so each of them can be taken back; the line is opened after the last, so that one that was interrupted is found
-again."""
+A line is opened at an event, and the work tree is made to match that event. The present state is recorded before the
+first write, so every operation can be reverted. The line is opened after the last write, so an interrupted operation is
+detected.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Outcome:
-    """What a rollback did: its event, how many paths it changed, and what it has to say besides."""
+    """What a rollback did: its event, how many paths it changed, which ones it left, and notes for the user."""
 
     event: Event
     changed: int
@@ -48,15 +48,14 @@ class Outcome:
 
 
 class Restorer(Planner):
-    """Rolls one work tree back, by a plan."""
+    """Rolls one work tree back according to a plan."""
 
     def release(self) -> None:
-        """Give up a plan that was only looked at."""
+        """Discard a plan that was only looked at."""
         self.tree.snapshotter.unsettle()
 
     def check(self, prepared: Prepared) -> None:
-        """Raise Refused where the plan cannot be carried out without losing something, or where it could not be
-        finished."""
+        """Raise Refused if carrying out the plan would lose something, or could not be completed."""
         blocked = prepared.plan.blocked
         if blocked and not prepared.wish.keep:
             listed = "\n".join(f"  {os.fsdecode(step.path)}: {step.reason}" for step in blocked[:20])
@@ -97,7 +96,7 @@ class Restorer(Planner):
             )
 
     def apply(self, prepared: Prepared, *, recorder: Recorder | None = None, retry: Event | None = None) -> Outcome:
-        """Carry the plan out. Raises Negative where the work tree is then not as planned; the safety event is on
+        """Carry out the plan. Raises Negative if the work tree is not as planned then; the safety event is on
         record."""
         self.check(prepared)
         prepared, event, line = self._record_safety_anew(prepared, recorder, retry)
@@ -122,8 +121,9 @@ class Restorer(Planner):
     def _record_safety_anew(
         self, prepared: Prepared, recorder: Recorder | None, retry: Event | None
     ) -> tuple[Prepared, Event, str]:
-        """Once more, from a new snapshot, where a garbage collection has taken the objects of the first."""
-        if retry is not None:  # the recorder takes all of it anew
+        """Record the safety event; try once more from a new snapshot if a garbage collection has removed the first
+        one's objects."""
+        if retry is not None:  # the recorder repeats the whole retry
             return prepared, *self._record_safety(prepared, recorder, retry)
         plans = [prepared]
 
@@ -134,11 +134,12 @@ class Restorer(Planner):
             return again, *self._record_safety(again, recorder, retry)
 
         done, event, line = self.tree.anew(record)
-        # trees that were made for the plan alone are in no event: those of a second try have gone with its quarantine
+        # no event holds the trees made for the plan alone; a second try's quarantine has taken its own away, so plan
+        # again
         return (done if done is prepared else self._plan(done.wish, done.snapshot)), event, line
 
     def _record_safety(self, prepared: Prepared, recorder: Recorder | None, retry: Event | None) -> tuple[Event, str]:
-        """Put the present state and the intent on record, on the line where work stands."""
+        """Record the present state and the intent, on the line where work stands."""
         wish = prepared.wish
         here, target_session = self._sessions(prepared, recorder)
         why = "retry" if retry else wish.operation if wish.operation in ("undo", "redo") else "rollback"
@@ -151,7 +152,7 @@ class Restorer(Planner):
         event.document["opens"] = opens
         event.document["rollback"] = self._intent(prepared)
         self.tree.draft(event, prepared.snapshot, here.lines)
-        # what a branch was at stays reachable, whichever branch HEAD is on now
+        # keep the old tips of the branches reachable, whichever branch HEAD is on now
         tips = dict.fromkeys(move.before for move in prepared.plan.moves if move.before)
         event.parents = (*event.parents, *(tip for tip in tips if tip not in event.parents))
         self.tree.publish(event, prepared.snapshot, here.lines)
@@ -188,13 +189,13 @@ class Restorer(Planner):
         if wish.branches:
             intent["branches"] = branch_rows(wish.branches)
         if wish.wanted_head is not None:
-            # one that is there already is not moved, and what is committed on it later is not taken back by undo
+            # a branch that is already in place is not moved, so undo does not take back later commits on it
             intent["branches_were"] = branch_rows({move.branch: move.before for move in prepared.plan.moves})
         return intent
 
     def _sessions(self, prepared: Prepared, recorder: Recorder | None) -> tuple[Session, Session]:
-        """The session where work stands, and that in which a line is opened at the target: the target's own, but
-        nothing is written into one that was fetched or is another work tree's."""
+        """Return the session where work stands, and the one in which a line is opened at the target. That is the
+        target's own session, unless it was fetched or belongs to another work tree: those are never written to."""
         here, target = self._here(recorder), prepared.wish.target
         if target.worktree != self.repository.name or target.session in self.tree.journal.origins():
             here = here or self._opened(prepared)
@@ -203,7 +204,7 @@ class Restorer(Planner):
         return here or home, home
 
     def _opened(self, prepared: Prepared) -> Session:
-        """A new session, for there is none of this work tree's own."""
+        """Open a new session, because this work tree has none of its own."""
         session = Session(new_session_id(), (), {})
         start = Event(kind="start", session=session.id, line=MAIN, seq=0, at="", subject="start", document={})
         self.tree.draft(start, prepared.snapshot, {})
@@ -213,7 +214,7 @@ class Restorer(Planner):
         return session
 
     def _session_of(self, id: str) -> Session:
-        """The session with its lines alone: its events are not wanted here, and a long session has many."""
+        """Return the session with its lines only: events are not needed here, and a long session has many."""
         return Session(id, (), self._lines_of(id))
 
     def _here(self, recorder: Recorder | None) -> Session | None:
@@ -232,15 +233,15 @@ class Restorer(Planner):
     def _write(self, prepared: Prepared) -> None:
         then = recorded_umask(prepared.wish.target)
         exact = prepared.wish.scope == "all" or prepared.wish.operation not in ("rollback", "retry")
-        umask = then if exact else then | disk.own_umask()  # nothing that comes back is wider than it was
+        umask = then if exact else then | disk.own_umask()  # restored files never get wider permissions than they had
         with opened(self.repository, (s.path for s in prepared.plan.changing if s.action != "mode")):
             self._write_content(prepared, umask)
         self.tree.snapshotter.follow(prepared.changes)
         self._set_modes(prepared, then, umask)
 
     def _set_modes(self, prepared: Prepared, then: int, umask: int) -> None:
-        """What was missing has the bits that it has under `umask`; what was there, those on record, `then` being the
-        umask of these, also where git has written it anew."""
+        """Set permission bits. Files that were missing get bits according to `umask`. Files that were there get the
+        recorded bits, relative to the umask `then` at the time, even if git has rewritten them."""
         modes, anew = dict(prepared.modes), {c.path for c in prepared.changes if c.status == "M"}
         if umask != then:
             modes = dict.fromkeys(anew) | modes
@@ -261,7 +262,8 @@ class Restorer(Planner):
             disk.make_directories(repository, empty)
 
     def _verify(self, prepared: Prepared) -> list[str]:
-        """What is not as planned. Paths that were ignored before and are not now were never ours to plan."""
+        """Return a line for each difference from the plan. Paths that were ignored and no longer are were never
+        planned."""
         after = self.tree.snapshotter.take(verifying=True)
         before = set(entries(self._raw, prepared.snapshot.tree)) if after.tree != prepared.wanted_tree else set()
         found = changes(self._raw, prepared.wanted_tree, after.tree) if after.tree != prepared.wanted_tree else []
@@ -279,7 +281,7 @@ class Restorer(Planner):
                 differences.append(f"  {os.fsdecode(step.path)} is missing")
         for path, mode in prepared.modes.items():
             found_mode = disk.mode_of(self.repository, path)
-            # a directory with ignored files alone in it is not made again
+            # a directory that held only ignored files is not recreated
             if mode is not None and found_mode != mode and not (found_mode is None and path.endswith(b"/")):
                 differences.append(f"  {os.fsdecode(path)} has other permission bits than {mode:o}")
         return differences
@@ -297,7 +299,7 @@ class Restorer(Planner):
             recorder.session.lines[line] = opens["at"]
 
     def _move_head(self, prepared: Prepared) -> tuple[str, ...]:
-        """HEAD and branch as at the target; the commits that this leaves behind, which the safety event keeps."""
+        """Move HEAD and branches to the target. Return the commits left behind, which the safety event keeps alive."""
         wanted = prepared.wish.wanted_head
         if wanted is None:
             return ()
@@ -311,7 +313,7 @@ class Restorer(Planner):
 
 
 def restore_for_retry(recorder: Recorder, retry: Event, target: Event) -> Event:
-    """Answer a RETRY by putting the work tree back to the checkpoint it names. The recorder holds the lock."""
+    """Answer a RETRY by restoring the checkpoint that it names. The recorder holds the lock."""
     restorer = Restorer(recorder.tree)
     prepared = restorer.prepare(Wish(target, operation="retry"))
     return restorer.apply(prepared, recorder=recorder, retry=retry).event
@@ -323,7 +325,7 @@ def _subject(prepared: Prepared) -> str:
 
 
 def _ended_by(operation: str | None) -> str:
-    """The command that ends an operation of git's, to stand before another; "" where none is in progress."""
+    """Return the command that ends an operation of git's, as a prefix for another one; "" if none is in progress."""
     if operation is None:
         return ""
     return f"end it first: git {'bisect reset' if operation == 'bisect' else f'{operation} --abort'}, or "

@@ -1,4 +1,4 @@
-"""Running a command on the files of an event, in a scratch directory, and keeping what came of it."""
+"""Runs a command on the files of an event, in a scratch directory, and keeps the result."""
 
 from __future__ import annotations
 
@@ -19,14 +19,15 @@ if TYPE_CHECKING:
 
 
 class CannotTry(UsageError):
-    """The command cannot be run, so that it says nothing of the files."""
+    """The command cannot be run, so it says nothing about the files."""
 
 
 class Trial:
-    """A context manager: a command to be tried on events. `say` hears of each run before it begins.
+    """A command to be tried on events; a context manager. `say` is told of each run before it begins.
 
-    What came of a run on the same files before is taken as it is, unless it is asked for `anew`. `keep` is as for
-    ScratchTree, and `output` the descriptor that the command prints to, standard output if not given."""
+    The result of an earlier run on the same files is reused, unless `anew` is set. `keep` is as for ScratchTree.
+    `output` is the file descriptor that the command prints to, standard output by default.
+    """
 
     def __init__(
         self,
@@ -53,9 +54,10 @@ class Trial:
         self._scratch.__exit__(kind, error, trace)
 
     def verdict(self, event: Event) -> bool | None:
-        """Whether the command succeeds on the files of an event; None where it says that it cannot tell (125).
+        """Return whether the command succeeds on the files of an event; None if it cannot tell (exit status 125).
 
-        Raises CannotTry where it could not run, or was killed."""
+        Raises CannotTry if the command could not be run, or was killed.
+        """
         tree = tree_of(self._tree.raw, event.commit)
         status = None if self._anew else self._results.status(tree, self.command)
         if status is None:
@@ -88,7 +90,7 @@ def _word(status: int) -> str:
 
 
 def shell(line: str) -> list[str]:
-    """The command for a line as one types it."""
+    """Return the argv that runs a command line in the shell."""
     return ["sh", "-c", line]
 
 
@@ -100,8 +102,8 @@ def last_green(
     *,
     output: int | None = None,
 ) -> Event:
-    """The newest of the events, oldest first, on whose files the command succeeds. Raises Negative where there is
-    none."""
+    """Return the newest of the events, given oldest first, on whose files the command succeeds. Raises Negative if
+    there is none."""
     with Trial(tree, command, say, output=output) as trial:
         for event in reversed(events):
             if trial.verdict(event):

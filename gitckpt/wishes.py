@@ -1,4 +1,4 @@
-"""What is asked of the restorer: a rollback, an undo, a redo, the end of an interrupted rollback."""
+"""What the restorer is asked to do: a rollback, an undo, a redo, or ending an interrupted rollback."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Wish:
-    """What is asked for. `target` is the event whose work tree is wanted; `paths` limit it, all when empty.
+    """A request to the restorer. `target` is the event whose work tree is wanted; `paths` limits it, empty for all.
 
-    `tree` replaces the target's tree where only parts of it are wanted (a hint), `head` the target's HEAD; `branches`
-    (name → commit, None where there is to be none) are to be put back besides.
-    `operation` is rollback, undo, redo, retry, continue or abort; `brought` is the tree that the operation to be taken
-    back had made; `safety` the commit that undo goes back to, where it is not this operation's own event; `ends` the
-    commit of the interrupted operation that this one finishes or takes back.
+    `tree` replaces the target's tree if only parts of it are wanted (a hint), `head` the target's HEAD. `branches`
+    (name → commit, None to delete) are restored as well. `operation` is rollback, undo, redo, retry, continue or abort.
+    `brought` is the tree that the operation to be reverted had made. `safety` is the commit that undo goes back to, if
+    not this operation's own event. `ends` is the commit of the interrupted operation that this one finishes or reverts.
     """
 
     target: Event
@@ -49,7 +48,7 @@ class Wish:
 
     @property
     def wanted_head(self) -> dict[str, Any] | None:
-        """Where HEAD is to go (`head`, `branch`), or None where it stays."""
+        """Where HEAD goes (`head`, `branch`), or None if it stays."""
         if self.scope != "all":
             return None
         if self.head or self.tree is not None:
@@ -58,13 +57,13 @@ class Wish:
 
 
 def operations_of(journal: Journal) -> Operations:
-    """The rollbacks of this work tree: what came with fetched sessions was done elsewhere."""
+    """Return the rollbacks of this work tree, without those of fetched sessions, which were done elsewhere."""
     opened = [(session, line) for session, lines in journal.lines().items() for line in lines]
     return operations(filter(identity(journal).did, journal.operations()), opened)
 
 
 def wish_to_undo(tree: WorkTree) -> Wish:
-    """What takes back the last rollback. Raises Refused where there is none."""
+    """Return the wish that reverts the last rollback. Raises Refused if there is none."""
     state = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
@@ -74,7 +73,7 @@ def wish_to_undo(tree: WorkTree) -> Wish:
 
 
 def wish_to_redo(tree: WorkTree) -> Wish:
-    """What takes back the last undo. Raises Refused where there is none."""
+    """Return the wish that reverts the last undo. Raises Refused if there is none."""
     state = operations_of(tree.journal)
     if state.interrupted is not None:
         raise _interrupted(state.interrupted)
@@ -84,8 +83,8 @@ def wish_to_redo(tree: WorkTree) -> Wish:
 
 
 def _instead_of_undo(journal: Journal) -> str:
-    """What helps where there is nothing to undo: a rollback of a version that did not say where it was done may have
-    been done here."""
+    """Return what helps if there is nothing to undo. An older version did not record where a rollback was done, so one
+    of its rollbacks may have been done here."""
     found = [event for event in journal.operations() if is_operation(event) and not names_place(event)]
     if not found:
         return "gitckpt log shows what is on record"
@@ -97,7 +96,7 @@ def _instead_of_undo(journal: Journal) -> str:
 
 
 def _safety(journal: Journal, operation: Event) -> Event:
-    """The event that holds what was before the operation, which is its own unless it finished another."""
+    """Return the event that holds the state before the operation: its own, unless it finished another operation."""
     commit = operation.document["rollback"].get("safety")
     return journal.event(checked.oid(commit)) if commit else operation
 
@@ -113,12 +112,12 @@ def _wish_back(done: Event, target: Event, operation: str) -> Wish:
 
 
 def branch_rows(branches: Mapping[str, str | None]) -> list[list[Any]]:
-    """Branches by name, with their commits, as plain data for a record."""
+    """Return branch names with their commits, as plain data for a record."""
     return [[path_data(os.fsencode(name)), commit] for name, commit in branches.items()]
 
 
 def _branches(event: Event, which: str) -> dict[str, str | None]:
-    """The branches on record under this name. Raises Damaged."""
+    """Return the branches on record under this key. Raises Damaged."""
     rows = event.document["rollback"].get(which) or []
     if not isinstance(rows, list) or any(not isinstance(row, list) or len(row) != 2 for row in rows):
         raise Damaged("the record of a rollback has no list of branches", "gitckpt log shows the others")
@@ -126,8 +125,7 @@ def _branches(event: Event, which: str) -> dict[str, str | None]:
 
 
 def wish_after_interruption(tree: WorkTree, *, abort: bool) -> Wish:
-    """What finishes a rollback that was interrupted, or takes back what it had done. Raises Refused where there is
-    none."""
+    """Return the wish that finishes an interrupted rollback, or with `abort` reverts it. Raises Refused without one."""
     begun = operations_of(tree.journal).interrupted
     if begun is None:
         raise Refused("no rollback was interrupted in this work tree", "gitckpt status shows where it stands")

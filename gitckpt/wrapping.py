@@ -1,8 +1,7 @@
-"""`wrap`: an agent's output passed through untouched, its blocks recorded as they come, its start and its end on
-record.
+"""`wrap`: passes an agent's output through untouched, and records its blocks as they come, its start and its end.
 
-Whatever goes wrong with recording, the agent runs and its exit status is kept; the person is told at the start and at
-the end.
+Whatever goes wrong with recording, the agent runs and its exit status is kept. The user is told at the start and at the
+end.
 """
 
 from __future__ import annotations
@@ -46,11 +45,11 @@ if TYPE_CHECKING:
 
 
 class Wrapping:
-    """One agent under `wrap`. `say` tells the person; `choice` is how its output is read, by the command if not given;
-    `freeze` is auto, on or off; `on_retry` fork, restore or "" (as configured); `auto` tool, turn, off or "" (turn
-    where the output shows one). `origin` goes into the record beside the command (`task`, `template`); `resumed` goes
-    on in `session` and puts the new start on record there. `summarize` asks for a line on how much is on record at
-    the end; `before` goes around the snapshot before the agent starts."""
+    """One agent under `wrap`. `say` reports to the user; `choice` is how to read the output, by default determined from
+    the command. `freeze` is auto, on or off; `on_retry` is fork, restore or "" (as configured); `auto` is tool, turn,
+    off or "" (turn if the output shows turns). `origin` goes into the record beside the command (`task`, `template`).
+    `resumed` continues `session` and records the new start there. `summarize` asks for a line at the end on how much is
+    on record. `before` goes around the snapshot taken before the agent starts."""
 
     def __init__(
         self,
@@ -83,12 +82,12 @@ class Wrapping:
         self._lost: Counter[str] = Counter()
         self._ended = False
         self._late = self._repeated = self._begun = 0
-        #: The command that hooks of ours are given by; "" for none.
+        #: The command that our injected hooks call; "" to inject none.
         self._program = inject if choice is None else ""
         self._hooks: HookedRun | None = None
 
     def run(self, mode: Literal["auto", "pipe", "pty"] = "auto") -> int:
-        """Run the agent; the exit status for the shell. Raises AgentNotStarted where the command cannot run."""
+        """Run the agent and return the exit status for the shell. Raises AgentNotStarted if the command cannot run."""
         self._inject()
         hooks = self._hooks
         try:
@@ -102,7 +101,7 @@ class Wrapping:
         return agent_exit.status
 
     def _inject(self) -> None:
-        """Give the client our hooks and tools for this run, where these add to what its output tells."""
+        """Give the client our hooks and tools for this run, if they add to what its output tells."""
         agent = self._choice.agent
         if not self._program or agent is None:
             return
@@ -116,10 +115,10 @@ class Wrapping:
             )  # fmt: skip
             self._hooks = HookedRun(injected, repository, self._name, agent.name)
         except (GitckptError, OSError):
-            return  # it is told where the recording begins
+            return  # `_begin` runs into the same error and reports it
 
     def _begin(self) -> None:
-        """Open the session, so that the state before the agent is on record."""
+        """Open the session, so that the state before the agent runs is on record."""
         try:
             self._tree = WorkTree(discover(), self._say)
             self._outer = OuterRun(self._tree)
@@ -143,7 +142,7 @@ class Wrapping:
             self._give_up(error)
 
     def _record_start(self, recorder: Recorder) -> None:
-        """Put the agent on record, and note that it was started here: only then `resume` runs it again unasked."""
+        """Record the agent, and note that it was started here: only then does `resume` run it again without asking."""
         session = recorder.open()
         self._begun = session.total
         if self._resumed:
@@ -158,7 +157,7 @@ class Wrapping:
         return {"client": agent.name, "channel": self._choice.channel} if agent else {}
 
     def _tell_channel(self) -> None:
-        """Say how the output of a client that is known is read, and what of its words does not come through."""
+        """Say how the output of a known client is read, and which of its words do not come through."""
         agent, mode = self._choice.agent, self._choice.mode
         if self._auto != "off" and not mode.events:
             self._say(f"this output shows no tools and turns: --auto {self._auto} records nothing")
@@ -184,17 +183,17 @@ class Wrapping:
         return self._on_retry or tree.settings.on_retry or "fork"
 
     def _around(self, take: Callable[[], Snapshot]) -> Snapshot:
-        """Take a snapshot while the agent's processes stand still, so that neither tears it."""
+        """Take a snapshot while the agent is stopped, so that it cannot change files halfway through."""
         return self._listening.around(take) if self._listening.has_begun else self._before(take)
 
     def _stops_agent(self) -> WorkTreeLock | None:
-        """The lock to hold while the agent is stopped for a snapshot, None where it is not."""
+        """Return the lock to hold while the agent is stopped for a snapshot, None if it is not stopped."""
         if self._tree is None or self._ended or self._freeze == "off" or (self._hooks and self._hooks.came()):
             return None
         return self._tree.lock
 
     def _restore(self, recorder: Recorder, event: Event, at: Event) -> Event:
-        """Put the files back while the agent runs: a git of its own may hold a lock that is waited for."""
+        """Restore the files with the agent running: one of its own git processes may hold a lock that we wait for."""
         self._listening.let_go()
         return restore_for_retry(recorder, event, at)
 
@@ -207,7 +206,7 @@ class Wrapping:
             self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:
-        """A fault of ours stops the recording and not the agent; it is told here and once more at the end."""
+        """Stop recording after an internal fault, but not the agent. The user is told now, and again at the end."""
         self._recorder = None
         what = error.strerror if isinstance(error, OSError) and error.strerror else f"{type(error).__name__}: {error}"
         self._say(f"recording failed ({what}); from here on this run is NOT recorded")
@@ -239,7 +238,7 @@ class Wrapping:
             self._say(f"{block.kind} {block.written} is NOT recorded: {error}")
 
     def _record_boundary(self, boundary: Boundary) -> None:
-        """An `auto` checkpoint after a tool or a turn, where it has changed anything."""
+        """Record an `auto` checkpoint after a tool or a turn, if it has changed anything."""
         assert self._recorder is not None
         if boundary.kind not in AUTO[self._auto] or (self._hooks and self._hooks.record()):
             return
@@ -265,7 +264,7 @@ class Wrapping:
             self._tell_account(self._recorder, agent_exit.status)
 
     def _tell_losses(self) -> None:
-        """What is not on record, or not as exactly as it could be."""
+        """Report what is not on record, or not as exactly as it could be."""
         if self._failures:
             failed = count(len(self._failures), "event")
             self._say(f"NOT recorded of this run: {failed}: {', '.join(self._failures[:10])}")
@@ -304,7 +303,7 @@ class Wrapping:
             self._say(f"the end of the run is NOT recorded: {error}")
 
     def _end_hooks(self, hooks: HookedRun, tree: WorkTree) -> None:
-        """What was read from events and no hook has recorded is late, and not lost."""
+        """Record, marked late, the blocks that were read from events and that no hook has recorded."""
         if hooks.came():
             events = tree.journal.session(hooks.session).events
             self._count_hooked(events)
@@ -315,7 +314,7 @@ class Wrapping:
             self._tell_loss()
 
     def _count_hooked(self, events: Sequence[Event]) -> None:
-        """Blocks that hooks have recorded in this run are as good as our own."""
+        """Count the blocks that hooks have recorded in this run as our own."""
         assert self._recorder is not None
         for event in events:
             if event.heard and event.kind in BLOCK_KINDS and event.seq > self._begun:
