@@ -1,4 +1,4 @@
-"""What is known of one client: a row of the table."""
+"""The description of one client: a row of the table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Mode(NamedTuple):
-    """What a client prints when it is called in one way.
+    """What a client prints when it is called in a certain way.
 
-    `events` are JSON lines on standard output; else it prints text on `streams`. `loss` says what of the agent's words
-    does not come through, "" where all does; `remedy` what to write instead.
+    With `events` it prints JSON lines on standard output; otherwise it prints text on `streams`. `loss` says which of
+    the agent's words do not come through, "" if all do; `remedy` is what to type instead.
     """
 
     events: bool = False
@@ -34,7 +34,8 @@ LAST_ONLY: Final = "it prints its last message only, so blocks before that one a
 
 
 def screen(remedy: str) -> Mode:
-    """A client that draws on a terminal: what stands there in lines is torn, drawn again and not its words."""
+    """Return the mode of a client that draws on a terminal: its lines there are torn and redrawn, and hold no readable
+    words."""
     loss = "it draws on the screen, from which no block can be read: they are NOT recorded"
     return Mode(loss=loss, remedy=remedy, streams=())
 
@@ -43,10 +44,10 @@ def screen(remedy: str) -> Mode:
 class Agent:
     """One client. `programs` and `packages` are the names that it is started by.
 
-    `mode` tells from its arguments, and from whether it has a terminal, what it will print; `events` makes a decoder of
-    its JSON lines. `session` reads the file in which it keeps a session, `hook` what it tells a hook; `inject` gives
-    our hooks and tools to one run of it, `install` to all of them. None where the client has no such thing. `moved` are
-    the variables by which a person has its files elsewhere than in the home directory.
+    `mode` determines what it will print, from its arguments and from whether it has a terminal. `events` creates a
+    decoder for its JSON lines. `session` reads its session files, `hook` reads what it passes to a hook. `inject` gives
+    one run of it our hooks and tools; `install` does so for all runs. Each is None if the client has no such thing.
+    `moved` lists the environment variables that move its files out of the home directory.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""aider: text only, of which a terminal's width and its own markdown leave more or less."""
+"""aider: text only, and its markdown rendering and line wrapping may damage blocks."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gitckpt.agents.command import Arguments
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """It renders markdown even into a pipe, unless told not to, and wraps at 80 columns there."""
+    """In a pipe, too, it renders markdown, unless told not to, and wraps at 80 columns."""
     if arguments.has("--no-pretty"):
         return Mode(loss="it wraps at 80 columns: a longer line of a block is recorded in pieces")
     loss = "its markdown joins the lines of a block into one paragraph: blocks are NOT recorded"

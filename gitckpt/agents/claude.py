@@ -18,7 +18,8 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shel
 
 
 class ClaudeEvents:
-    """`--output-format stream-json` with or without partial messages, and `json`. What a subagent does is left out."""
+    """Decodes `--output-format stream-json`, with or without partial messages, and `json`. Skips a subagent's
+    events."""
 
     def __init__(self) -> None:
         self._message = ""
@@ -62,7 +63,8 @@ class ClaudeEvents:
                 yield self._calls.end(text(block, "tool_use_id"), failed=block.get("is_error") is True)
 
     def _result(self, event: dict[str, Any]) -> Iterator[Signal]:
-        """The end of a turn. It repeats the last message, which is news only where nothing else has been printed."""
+        """Yield the end of a turn. The event repeats the last message, which is new only if nothing was printed
+        before."""
         if not self._spoke:
             yield Opened(text(event, "session_id"))
             yield Said(text(event, "result"), "", whole=True)
@@ -70,7 +72,7 @@ class ClaudeEvents:
 
 
 def transcript(event: dict[str, Any]) -> Iterator[Signal]:
-    """One line of `~/.claude/projects/…/SESSION.jsonl`. Requests to the model stand there too, and are not read."""
+    """Decode one line of `~/.claude/projects/…/SESSION.jsonl`. The user's prompts in it are skipped."""
     if event.get("isSidechain") or event.get("type") not in ("assistant", "user"):
         return
     if session := text(event, "sessionId"):
@@ -79,7 +81,7 @@ def transcript(event: dict[str, Any]) -> Iterator[Signal]:
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`-p` prints; what else is on a terminal draws."""
+    """`-p` prints; any other call on a terminal draws on the screen."""
     if not arguments.has("-p", "--print") and terminal:
         return screen("claude -p … --output-format stream-json --verbose")
     match arguments.value("--output-format"):
@@ -95,12 +97,12 @@ def _project(where: Whereabouts) -> str:
     return f"{where.home}/.claude/projects/{folder}/{where.session}.jsonl"
 
 
-#: Events that our hook is called for.
+#: The events that our hook is registered for.
 EVENTS: Final = ("SessionStart", "PreToolUse", "PostToolUse", "PostToolUseFailure", "Stop", "SessionEnd")
 
 
 def inject(wiring: Wiring) -> Injection:
-    """`--mcp-config` takes all words that follow it for files, unless its value is one word with it."""
+    """`--mcp-config` takes all words after it as files, unless it is given its value as `--mcp-config=VALUE`."""
     settings = shell_hooks(EVENTS, wiring.hook_command(), matcher="*")
     server = compact(wiring.server(alwaysLoad=True))
     return Injection((f"--mcp-config={server}", "--settings", compact(settings)))

@@ -19,7 +19,7 @@ from gitckpt.agents.wiring import Installation, Wiring
 
 
 class ClineEvents:
-    """`cline --json`. Texts have no id: they are numbered within the iteration that they are said in."""
+    """Decodes `cline --json`. Its texts have no id, so they are numbered within their iteration."""
 
     def __init__(self) -> None:
         self._iteration = ""
@@ -63,7 +63,7 @@ def _failed(event: Any) -> bool:
 
 
 def messages(document: dict[str, Any]) -> Iterator[Signal]:
-    """All that `~/.cline/data/sessions/ID/ID.messages.json` holds; the file is written anew each time."""
+    """Decode all of `~/.cline/data/sessions/ID/ID.messages.json`, which Cline rewrites each time."""
     for message in rows(document, "messages"):
         if message.get("role") != "assistant":
             continue
@@ -75,12 +75,13 @@ def messages(document: dict[str, Any]) -> Iterator[Signal]:
 
 
 def _id(message: dict[str, Any], words: str) -> str:
-    """A message that has no id is named by its words, which stay while others before it go."""
+    """Return the message's id. Without one, use a hash of its words, which does not change when earlier messages are
+    dropped."""
     return word(message, "id") or hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """A prompt on the command line prints."""
+    """With a prompt on the command line, it prints."""
     if arguments.has("--json"):
         return ALL_EVENTS
     if terminal and (arguments.has("-i", "--interactive") or not arguments.words):
@@ -88,16 +89,16 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return ALL_TEXT
 
 
-#: Events that our hook is called for.
+#: The events that our hook is registered for.
 EVENTS: Final = ("TaskStart", "TaskComplete", "PreToolUse", "PostToolUse")
 
 
-#: A hook that holds our command and nothing else; a person's own may well call gitckpt.
+#: Matches a hook that holds our command and nothing else; a user's own hook may well call gitckpt.
 OURS: Final = re.compile(r"\A#!/bin/sh\nexec [^\n;&|]*gitckpt['\"]? hook cline [^\n;&|]*\n\Z")
 
 
 def install(wiring: Wiring) -> tuple[Installation, ...]:
-    """A hook is a program named after its event. There is no way to give Cline anything for one run."""
+    """A hook is a program named after its event. Cline takes no hooks or tools for a single run."""
     hooks = [
         file_installation(
             "home",
@@ -108,7 +109,7 @@ def install(wiring: Wiring) -> tuple[Installation, ...]:
         )
         for event in EVENTS
     ]
-    # seconds; without it, Cline waits for the server for three, and then goes on without its tools
+    # in seconds; without it, Cline waits three seconds for the server and then runs without its tools
     server = wiring.server(disabled=False, timeout=600, autoApprove=["checkpoint", "reset"])
     return (*hooks, json_installation("home", ".cline/data/settings/cline_mcp_settings.json", server))
 

@@ -15,12 +15,12 @@ from gitckpt.agents.session_file import SessionFile
 from gitckpt.agents.signals import Boundary, Opened, Said, Signal
 from gitckpt.agents.wiring import Injection, Installation, Wiring, shell_hooks
 
-#: Items that are tools at work.
+#: The item types that are tool calls.
 _TOOLS: Final = ("command_execution", "file_change", "mcp_tool_call", "web_search")
 
 
 class CodexEvents:
-    """`codex exec --json`."""
+    """Decodes `codex exec --json`."""
 
     def __init__(self) -> None:
         self._calls = PendingCalls()
@@ -57,7 +57,7 @@ def _changed(item: Any) -> tuple[str, ...]:
 
 
 class CodexRollout:
-    """Lines of `~/.codex/sessions/…/rollout-….jsonl`."""
+    """Decodes lines of `~/.codex/sessions/…/rollout-….jsonl`."""
 
     def __init__(self) -> None:
         self._calls = PendingCalls()
@@ -83,7 +83,7 @@ _AMONG: Final = "on a terminal its prompt and what tools print stand among its w
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`codex exec` prints; its standard error holds the prompt and what tools print besides, and is not read."""
+    """`codex exec` prints. Its standard error, with the prompt and the output of tools, is not read."""
     if not set(arguments.words) & {"exec", "e"}:
         return screen("codex exec --json")
     if arguments.has("--json", "--experimental-json"):
@@ -91,13 +91,13 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return Mode(loss=_AMONG if terminal else LAST_ONLY, remedy="codex exec --json")
 
 
-#: Events that our hook is called for.
+#: The events that our hook is registered for.
 EVENTS: Final = ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "Interrupt", "SessionEnd")
 
 _TRUST: Final = "Codex runs new hooks only when they have been trusted once, on its screen; `codex exec` skips them"
 
 
-#: Seconds that the tool server may take to start, and a call: the snapshot of a large work tree takes its time.
+#: Timeouts in seconds for the start of the tool server and for a call: the snapshot of a large work tree takes time.
 _TIMES: Final = {"startup_timeout_sec": 60, "tool_timeout_sec": 600}
 
 
@@ -106,7 +106,7 @@ def _server(wiring: Wiring) -> dict[str, Any]:
 
 
 def inject(wiring: Wiring) -> Injection:
-    """Settings by `-c`, each a piece of TOML."""
+    """Pass settings with `-c`, each as a piece of TOML."""
     settings = {f"hooks.{event}": hooks for event, hooks in shell_hooks(EVENTS, wiring.hook_command())["hooks"].items()}
     settings |= {f"mcp_servers.gitckpt.{key}": value for key, value in _server(wiring).items()}
     words = [word for key, value in settings.items() for word in ("-c", f"{key}={toml(value)}")]
@@ -128,7 +128,7 @@ CODEX = Agent(
     packages=("@openai/codex",),
     mode=mode,
     events=CodexEvents,
-    # the name of a rollout file begins with its time: only the client can tell it
+    # a rollout file's name begins with a timestamp, so only the client knows it
     session=SessionFile("lines", CodexRollout),
     hook=read_shell_hook,
     inject=inject,

@@ -1,4 +1,4 @@
-"""Which program a command line runs in the end, and what options it is given."""
+"""Find out which program a command line finally runs, and with which options."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-#: Programs that run another one: the options of theirs that a value follows.
+#: Programs that run another one → their options that take a value.
 _RUNNERS: Final[dict[str, tuple[str, ...]]] = {
     "env": ("-u", "--unset", "-C", "--chdir"),
     "nice": ("-n", "--adjustment"),
@@ -40,14 +40,14 @@ _ASSIGNMENT: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 
 
 class Program(NamedTuple):
-    """What a command runs: the word that names it, and where in the command the arguments after it begin."""
+    """The program that a command runs: the word that names it, and the index at which its arguments begin."""
 
     word: str
     arguments_at: int
 
 
 def program_of(argv: Sequence[str]) -> Program:
-    """The program at the end of `env A=b npx -y …`. A command of runners alone runs the last of them."""
+    """Return the program at the end of `env A=b npx -y …`. In a command of runners only, that is the last runner."""
     position = 0
     while position < len(argv):
         name = _runner(argv[position])
@@ -64,7 +64,7 @@ def _runner(word: str) -> str:
 
 
 def base_name(word: str) -> str:
-    """The last part of a path."""
+    """Return the last part of a path."""
     return word.replace("\\", "/").rpartition("/")[2]
 
 
@@ -83,8 +83,8 @@ def _after_runner(argv: Sequence[str], position: int, name: str) -> int:
 
 
 def runs(word: str, programs: Sequence[str], packages: Sequence[str]) -> bool:
-    """Whether a word names one of these programs, by name or path, or one of these packages: `@openai/codex@latest`,
-    `…/node_modules/@openai/codex/bin/codex.js`."""
+    """Return whether a word names one of these programs, by name or path, or one of these packages:
+    `@openai/codex@latest`, `…/node_modules/@openai/codex/bin/codex.js`."""
     word = word.replace("\\", "/")
     if base_name(word).removesuffix(".exe").removesuffix(".cmd") in programs:
         return True
@@ -99,11 +99,11 @@ class Arguments:
         self._all = list(words)[: list(words).index("--")] if "--" in words else list(words)
 
     def has(self, *names: str) -> bool:
-        """Whether one of these options is given."""
+        """Return whether one of these options is given."""
         return any(word == name or word.startswith(f"{name}=") for word in self._all for name in names)
 
     def value(self, *names: str) -> str:
-        """The value of the last of these options that is given; "" where none is."""
+        """Return the value of the last of these options that is given; "" if none is."""
         found = ""
         for word, following in zip(self._all, [*self._all, ""][1:], strict=True):
             for name in names:
@@ -115,5 +115,5 @@ class Arguments:
 
     @property
     def words(self) -> list[str]:
-        """What is no option; the value of one that stands apart from it is counted here."""
+        """The words that are not options. An option's value counts as one if it is a separate word."""
         return [word for word in self._all if not word.startswith("-")]

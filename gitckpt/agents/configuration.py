@@ -1,4 +1,4 @@
-"""Ours merged into a client's configuration file, and taken out again. Text in, text out."""
+"""Merges our entries into a client's configuration file, and takes them out again. Text in, text out."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from gitckpt.agents.lookup import at, text
 from gitckpt.agents.wiring import Installation
 from gitckpt.errors import Refused
 
-#: By this a command is known as our hook, also one of another version.
+#: Recognizes a command as our hook, also one of another version.
 OURS: Final = re.compile(r"gitckpt['\"]? hook\b")
 
 Base = Literal["home", "repository"]
 
 
 def json_installation(base: Base, path: str, ours: Mapping[str, Any]) -> Installation:
-    """Ours among the keys of a JSON file. Everything else in it stays; lists get our entries at their ends."""
+    """Return an installation that merges `ours` into a JSON file. Everything else in the file stays; our entries are
+    appended to lists."""
 
     def merge(old: str | None) -> str:
         document = _parsed(path, old or "{}", ours)
@@ -49,7 +50,7 @@ def _printed(document: Mapping[str, Any], like: str) -> str:
 
 
 def _merged(value: Any, ours: Any) -> Any:
-    """The value with ours in it: keys are added to keys, entries to entries; what is one value is replaced."""
+    """Return the value with ours merged in: mappings and lists are extended, any other value is replaced."""
     if isinstance(ours, Mapping):
         mapping = value if isinstance(value, dict) else {}
         return mapping | {key: _merged(mapping.get(key), item) for key, item in ours.items()}
@@ -59,7 +60,7 @@ def _merged(value: Any, ours: Any) -> Any:
 
 
 def _without(value: Any, ours: Any) -> Any:
-    """What is left of the value; None, or something empty, where nothing is."""
+    """Return the value without ours; None or an empty container if nothing is left."""
     if isinstance(ours, Mapping) and isinstance(value, dict):
         left = {key: _without(item, ours[key]) if key in ours else item for key, item in value.items()}
         return {key: item for key, item in left.items() if key not in ours or item not in ({}, [], None)}
@@ -71,13 +72,13 @@ def _is_entries(ours: Any) -> bool:
 
 
 def _others(entries: Any) -> list[Any]:
-    """The entries without our hooks."""
+    """Return the entries without our hooks."""
     left = [_without_our_hooks(entry) for entry in entries] if isinstance(entries, list) else []
     return [entry for entry in left if entry is not None]
 
 
 def _without_our_hooks(entry: Any) -> Any:
-    """The entry, None where it is ours; a group keeps a person's own hooks that stand in it."""
+    """Return the entry, or None if it is ours. A group keeps the user's own hooks in it."""
     group = at(entry, "hooks")
     if isinstance(group, list) and (others := _others(group)) != group:
         return entry | {"hooks": others} if others else None
@@ -87,7 +88,8 @@ def _without_our_hooks(entry: Any) -> Any:
 def file_installation(
     base: Base, path: str, content: str, *, known: re.Pattern[str] = OURS, executable: bool = False
 ) -> Installation:
-    """A file that is all ours, known by what it holds. One of the same name that is not is left as it is."""
+    """Return an installation of a whole file of ours, recognized by its content. A file of that name that is not ours
+    stays as it is."""
 
     def merge(old: str | None) -> str:
         if old is not None and not known.search(old):
@@ -101,7 +103,7 @@ def file_installation(
 
 
 def toml_installation(base: Base, path: str, table: str, ours: Mapping[str, Any]) -> Installation:
-    """A table of its own at the end of a TOML file; comments and order of all the rest stay."""
+    """Return an installation of a separate table at the end of a TOML file. Comments and the order of the rest stay."""
     section = f"[{table}]\n" + "".join(f"{key} = {toml(value)}\n" for key, value in ours.items())
     pattern = re.compile(rf"\n?^\[{re.escape(table)}\]\n(?:(?!\[).*\n?)*", re.MULTILINE)
 
@@ -127,10 +129,10 @@ def toml_installation(base: Base, path: str, table: str, ours: Mapping[str, Any]
 
 
 def toml(value: Any) -> str:
-    """A string, a list or a mapping as TOML on one line."""
+    """Return a string, a list or a mapping as TOML on one line."""
     if isinstance(value, Mapping):
         return "{" + ", ".join(f"{key} = {toml(item)}" for key, item in value.items()) + "}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(toml(item) for item in value) + "]"
-    # but for DEL, JSON's strings are TOML's
+    # apart from DEL, JSON strings are valid TOML strings
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""Copilot CLI: its JSON events, which the file of a session holds as well."""
+"""Copilot CLI: its JSON events, which its session file holds as well."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring, compact
 
 
 class CopilotEvents:
-    """`copilot --output-format json`. The session's id comes last; the ids of its messages are unique without it."""
+    """Decodes `copilot --output-format json`. The session id comes last, but message ids are unique without it."""
 
     def __init__(self) -> None:
         self._calls = PendingCalls()
 
     def __call__(self, event: dict[str, Any]) -> Iterator[Signal]:
         told = event.get("data")
-        if at(told, "parentToolCallId"):  # a subagent's
+        if at(told, "parentToolCallId"):  # a subagent's event
             return
         match event.get("type"):
             case "session.start":
@@ -46,7 +46,7 @@ class CopilotEvents:
 
 
 def _called(event: str, told: Any) -> Iterator[Called]:
-    """A hook before tools is noted once for all of them."""
+    """A hook before tools is noted once for all tool calls that run together."""
     calls = rows(told, "toolCalls")
     if calls:
         yield from (
@@ -57,7 +57,7 @@ def _called(event: str, told: Any) -> Iterator[Called]:
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`-p` prints, all messages as they come."""
+    """`-p` prints all messages as they come."""
     if arguments.value("--output-format") == "json":
         return ALL_EVENTS
     if arguments.has("-p", "--prompt") or not terminal:
@@ -65,7 +65,7 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return screen("copilot -p … --output-format json")
 
 
-#: Events that our hook is called for.
+#: The events that our hook is registered for.
 EVENTS: Final = ("sessionStart", "preToolUse", "postToolUse", "postToolUseFailure", "agentStop", "sessionEnd")
 
 
@@ -79,7 +79,7 @@ def _server(wiring: Wiring) -> dict[str, Any]:
 
 
 def inject(wiring: Wiring) -> Injection:
-    """The tools by an option; hooks by a plugin directory of ours."""
+    """Pass the tools with an option, and the hooks in a plugin directory of ours."""
     directory = f"{wiring.directory}/copilot"
     files = {
         f"{directory}/plugin.json": compact({"name": "gitckpt", "version": "1.0.0", "hooks": "hooks.json"}),

@@ -17,7 +17,7 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shel
 
 
 class GeminiEvents:
-    """`gemini -o stream-json`: messages come in pieces only, and have no id; one ends where another event comes."""
+    """Decodes `gemini -o stream-json`. Messages come in pieces only and have no id; any other event ends a message."""
 
     def __init__(self) -> None:
         self._message = ""
@@ -41,7 +41,7 @@ class GeminiEvents:
                 yield Boundary("turn", failed=event.get("status") != "success")
 
     def _said(self, event: dict[str, Any]) -> Said:
-        """The time of its first piece names a message; it is the same wherever reading begins."""
+        """A message's id is the timestamp of its first piece, which does not depend on where reading began."""
         if not self._message:
             self._messages += 1
             self._message = word(event, "timestamp") or str(self._messages)
@@ -49,7 +49,8 @@ class GeminiEvents:
 
 
 def chat(event: dict[str, Any]) -> Iterator[Signal]:
-    """One line of `~/.gemini/tmp/…/chats/session-….jsonl`. A message stands there twice, before and after its tools."""
+    """Decode one line of `~/.gemini/tmp/…/chats/session-….jsonl`. A message is stored twice, before and after its
+    tools."""
     if session := text(event, "sessionId"):
         yield Opened(session)
     if event.get("type") != "gemini":
@@ -61,7 +62,7 @@ def chat(event: dict[str, Any]) -> Iterator[Signal]:
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`-p` prints, all messages as they come."""
+    """`-p` prints all messages as they come."""
     output = arguments.value("-o", "--output-format")
     if output == "stream-json":
         return ALL_EVENTS
@@ -73,7 +74,7 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
     return screen("gemini -p … -o stream-json")
 
 
-#: Events that our hook is called for.
+#: The events that our hook is registered for.
 EVENTS: Final = ("SessionStart", "BeforeTool", "AfterTool", "AfterAgent", "SessionEnd")
 
 
@@ -82,7 +83,7 @@ def _settings(wiring: Wiring) -> dict[str, Any]:
 
 
 def inject(wiring: Wiring) -> Injection:
-    """Settings of the system, for this run from a file of ours."""
+    """Replace Gemini's system settings for this run with a file of ours."""
     path = f"{wiring.directory}/gemini-settings.json"
     caution = "the machine's own system settings of Gemini are not read in this run"
     environment = {"GEMINI_CLI_SYSTEM_SETTINGS_PATH": path}
@@ -99,7 +100,7 @@ GEMINI = Agent(
     packages=("@google/gemini-cli",),
     mode=mode,
     events=GeminiEvents,
-    # the name of a chat file begins with its time: only the client can tell it
+    # a chat file's name begins with a timestamp, so only the client knows it
     session=SessionFile("lines", lambda: chat),
     hook=read_shell_hook,
     inject=inject,

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-#: A client's variables, each with the directory in the home directory that its value stands for ("" for all of it).
+#: A client's variables, each with the directory that it replaces, relative to the home directory ("" for all of it).
 Moved = tuple[tuple[str, str], ...]
 
 
 def placed(path: str, home: str, moved: Moved, environ: Mapping[str, str]) -> str:
-    """The path of a client's file that is `path` as seen from the home directory, absolute. The first of `moved` that
-    is set and stands for a directory above it counts."""
+    """Return the absolute path of a client's file, given its `path` relative to the home directory. The first variable
+    in `moved` that is set and replaces a directory above the file counts."""
     for variable, directory in moved:
         value = environ.get(variable, "").strip()
         if value and (not directory or path.startswith(f"{directory}/")):

@@ -1,4 +1,4 @@
-"""What a client tells a hook, read: whose session it is, and which boundary was reached."""
+"""Reads what a client passes to a hook: which session it belongs to, and which boundary was reached."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from gitckpt.agents.tool_call import shell_call
 
 
 class Hooked(NamedTuple):
-    """One call of a hook. `transcript` is the path of the client's session file, "" where the payload names none;
-    `stored` the id that the file goes by, if another than `session`.
+    """One call of a hook. `transcript` is the path of the client's session file, "" if the payload names none. `stored`
+    is the id in the file's name, if it is not `session`.
 
-    What `signals` says of the agent's words is its last message alone, and of that message no id. `subagent` says that
-    a subagent's tool has called; `source` why a session was opened (`startup`, `resume`, `clear`, `compact`);
-    `continued` that the agent goes on because a hook has asked for it, None where the client does not tell; `called`
-    how the client may note this very call in its record of the session, None where it never does.
+    Of the agent's words, `signals` holds the last message only, without its id. `subagent` says that the call comes
+    from a subagent's tool. `source` is why a session was opened (`startup`, `resume`, `clear`, `compact`). `continued`
+    says that the agent is going on because a hook asked for it, None if the client does not say. `called` is how the
+    client may note this call in its session file, None if it never does.
     """
 
     event: str
@@ -35,7 +35,7 @@ class Hooked(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """`before`, `after`, `turn`, `opened`, `closed`, or "" for an event that tells nothing."""
+        """`before`, `after`, `turn`, `opened`, `closed`, or "" for an event without meaning here."""
         for signal in self.signals:
             if isinstance(signal, Boundary):
                 return signal.kind
@@ -44,16 +44,16 @@ class Hooked(NamedTuple):
 
     @property
     def boundary(self) -> Boundary | None:
-        """Where in its work the client is; None where it is not at work."""
+        """The boundary that the client has reached, None if the call is not about one."""
         return next((signal for signal in self.signals if isinstance(signal, Boundary)), None)
 
 
-#: Payload and name of the event, where the hook was told it → the call. Never raises, whatever the payload.
+#: Takes the payload, and the event's name if the hook was given it. Never raises, whatever the payload.
 ReadHook = Callable[[dict[str, Any], str], Hooked]
 
 
 def read_shell_hook(payload: dict[str, Any], event: str = "") -> Hooked:
-    """A hook of Claude Code, Codex, Gemini or Qwen, and Codex's `notify`."""
+    """Read a hook call of Claude Code, Codex, Gemini or Qwen, or Codex's `notify`."""
     if payload.get("type") == "agent-turn-complete":
         return _notified(payload)
     event = text(payload, "hook_event_name") or event
@@ -61,7 +61,7 @@ def read_shell_hook(payload: dict[str, Any], event: str = "") -> Hooked:
     session, cwd = text(payload, "session_id"), text(payload, "cwd")
     signals = _signals(
         call.kind, Opened(session, text(payload, "model"), cwd), text(payload, "reason"),
-        # what a subagent said is nobody's own words
+        # the words of a subagent are not the agent's own
         "" if payload.get("agent_id") else text(payload, "last_assistant_message"),
         (call.tool, call.call, call.failed, call.paths),
     )  # fmt: skip
@@ -80,12 +80,12 @@ def _notified(payload: dict[str, Any]) -> Hooked:
     return Hooked("notify", session, cwd, "", signals)
 
 
-#: Events of Cline's hooks, as the payload names them.
+#: The events of Cline's hooks, as the payload names them.
 _CLINE: Final = {"agent_start": "opened", "tool_call": "before", "tool_result": "after", "agent_end": "turn"}
 
 
 def read_cline_hook(payload: dict[str, Any], event: str = "") -> Hooked:
-    """A hook of Cline."""
+    """Read a hook call of Cline."""
     name = text(payload, "hookName")
     told = payload.get("tool_call") or payload.get("tool_result")
     failed = at(payload, "postToolUse", "success") is False
@@ -99,7 +99,7 @@ def read_cline_hook(payload: dict[str, Any], event: str = "") -> Hooked:
     return told._replace(subagent=bool(payload.get("parent_agent_id")))
 
 
-#: Events of Copilot's hooks.
+#: The events of Copilot's hooks.
 _COPILOT: Final = {
     "sessionStart": "opened", "sessionEnd": "closed", "preToolUse": "before", "postToolUse": "after",
     "postToolUseFailure": "after", "agentStop": "turn",
@@ -107,7 +107,7 @@ _COPILOT: Final = {
 
 
 def read_copilot_hook(payload: dict[str, Any], event: str) -> Hooked:
-    """A hook of Copilot, whose payload does not name its event."""
+    """Read a hook call of Copilot, whose payload does not name its event."""
     result = text(payload, "toolResult", "resultType")
     failed = event == "postToolUseFailure" or result not in ("", "success")
     session, cwd = text(payload, "sessionId"), text(payload, "cwd")
@@ -122,7 +122,7 @@ def read_copilot_hook(payload: dict[str, Any], event: str) -> Hooked:
 
 
 def copilot_call_key(tool: Any, arguments: Any) -> str:
-    """What tells a tool call of Copilot from others: its hook is given no id. Arguments come as JSON or as its text."""
+    """Return a key for a tool call of Copilot, whose hook is given no id. The arguments are an object, or JSON text."""
     if isinstance(arguments, str):
         with suppress(ValueError, RecursionError):
             arguments = json.loads(arguments)
@@ -135,7 +135,7 @@ def copilot_call_key(tool: Any, arguments: Any) -> str:
 def _signals(
     kind: str, opened: Opened, reason: str, last: str, call: tuple[str, str, bool, tuple[str, ...]]
 ) -> tuple[Signal, ...]:
-    """The signals of an event of this kind. Each begins with the session that it belongs to."""
+    """Return the signals of an event of this kind. The first one names the session that it belongs to."""
     tool, id, failed, files = call
     match kind:
         case "opened":

@@ -1,4 +1,4 @@
-"""JSON objects out of a stream of lines, with memory bounded whatever comes."""
+"""Extracts JSON objects from a stream of lines, in bounded memory for any input."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ from typing import Any, Final
 
 from gitckpt.agents.signals import Lost
 
-#: Bytes of a line; a longer one is passed over. No message is that long, and a picture in a tool's answer is no loss.
+#: The maximum length of a line in bytes; a longer one is skipped. No message is that long, and losing an image in a
+#: tool result does no harm.
 MAX_LINE: Final = 8 * 1024 * 1024
 
-#: How many places of a line that is no JSON are looked at for an object that ends it, and how long such a line may be.
+#: How many positions in a malformed line are tried as the start of an object that ends it, and the maximum length of
+#: such a line.
 MOST_STARTS, LONGEST_GLUED = 64, 1024 * 1024
 
 Found = dict[str, Any] | Lost
 
 
 class JsonLines:
-    """Feed it bytes, and it returns the objects of the lines that have ended by then; those of an array one by one.
+    """Takes bytes, and returns the objects of the lines completed so far. The objects in an array are returned one by
+    one.
 
-    A line that begins like JSON and is none, or is longer than MAX_LINE, is a Lost. Any other line is no event, and is
-    left out. Chunking makes no difference.
+    A line that starts like JSON but is not, or is longer than MAX_LINE, yields a Lost. Any other line is no event and
+    is skipped. The result does not depend on chunking.
     """
 
     def __init__(self) -> None:
@@ -28,7 +31,7 @@ class JsonLines:
         self._skipping = False
 
     def feed(self, data: bytes) -> list[Found]:
-        """What the lines that end within this chunk hold, in order."""
+        """Return the objects of the lines that end within this chunk, in order."""
         found: list[Found] = []
         start = 0
         while (end := data.find(b"\n", start)) >= 0:
@@ -39,7 +42,7 @@ class JsonLines:
         return found
 
     def close(self) -> list[Found]:
-        """What the last line holds, which need not have an end."""
+        """Return the objects of the last line, which may lack a newline."""
         return self._line(cut_off=True)
 
     def _take(self, data: bytes, start: int, end: int, found: list[Found]) -> None:
@@ -60,7 +63,7 @@ class JsonLines:
 
 
 def read_line(line: bytes, *, cut_off: bool = False) -> list[Found]:
-    """The objects of one line; a Lost where it is no JSON. A `cut_off` line may be one that nobody finished."""
+    """Return the objects of one line; a Lost if it is not JSON. A `cut_off` line may be incomplete."""
     text = line.decode("utf-8", "replace")
     try:
         value = json.loads(text)
@@ -71,9 +74,10 @@ def read_line(line: bytes, *, cut_off: bool = False) -> list[Found]:
 
 
 def _behind_a_half(text: str) -> list[Found]:
-    """The object that ends the line: a client that was killed in the middle of a line goes on right behind it.
+    """Return the object that ends the line: a client killed in the middle of a line continues right behind the
+    fragment.
 
-    One that begins in the half never ends with the line, for what the half has opened is closed nowhere.
+    An object that starts within the fragment is never found: its open braces are not closed by the end of the line.
     """
     decoder, start = json.JSONDecoder(), 0
     for _ in range(MOST_STARTS if len(text) <= LONGEST_GLUED else 0):

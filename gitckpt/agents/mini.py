@@ -7,7 +7,7 @@ from gitckpt.agents.command import Arguments
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """There is but one."""
+    """There is only one."""
     return Mode(
         loss="it wraps at 80 columns, so that a longer line of a block is recorded in pieces, and echoes its prompt, "
         "the examples of which are recorded too"

@@ -1,4 +1,4 @@
-"""One client by its name, without the others: a hook has no time for all of them."""
+"""Loads one client by name without importing the others, which would slow down a hook."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.agents.agent import Agent
 
-#: The clients that a hook of ours can be called by: the module of each, and its name in there.
+#: The clients that can call our hook → the module of each, and its name there.
 HOOKED = {
     "claude-code": ("claude", "CLAUDE_CODE"),
     "codex": ("codex", "CODEX"),
@@ -20,7 +20,7 @@ HOOKED = {
 
 
 def hooked_agent(name: str) -> Agent:
-    """The client, one of HOOKED."""
+    """Return the client of this name, a key of HOOKED."""
     from importlib import import_module
 
     module, variable = HOOKED[name]

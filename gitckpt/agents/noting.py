@@ -1,4 +1,4 @@
-"""A client that notes in its record of a session which hooks it calls: how far the record is behind with one."""
+"""For a client that notes its hook calls in its session file: find out how far that file lags behind a call."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 class Noting:
-    """One call of a hook, and the record at `path` beyond `place`. A call after a tool is not waited for: what is
-    written down behind it is read the next time."""
+    """One hook call, and the session file at `path` beyond `place`. There is no waiting for a call after a tool: what
+    is written later is read at the next call."""
 
     def __init__(self, file: SessionFile, call: Hooked, path: str, place: str) -> None:
         self._call, self._path = call, path
@@ -27,8 +27,8 @@ class Noting:
         self._notes, self._was_noted = self._read_back(file, place) if self._waits else (False, False)
 
     def _read_back(self, file: SessionFile, place: str) -> tuple[bool, bool]:
-        """Whether any call is noted before the place, and this one: the hooks before tools that run side by side are
-        noted at once. One about a tool call that has ended is another."""
+        """Return whether any call is noted before the place, and whether this one is: the hooks of tools that run in
+        parallel are noted together. A note about a tool call that has ended belongs to another hook call."""
         end = offset_of(place)
         if not end:
             return False, False
@@ -36,18 +36,19 @@ class Noting:
         return any(isinstance(signal, Called) for signal in signals), self.came(signals)
 
     def came(self, signals: Sequence[Signal]) -> bool:
-        """Whether the call stands in what was read: all that was said before it does then, too."""
+        """Return whether the call is noted in what was read; then everything said before it is there too."""
         ended = {signal.call for signal in signals if isinstance(signal, Boundary) and signal.kind == "after"} - {""}
         noted = [signal for signal in signals if isinstance(signal, Called) and signal.is_of(self._call.called)]
         return any(called.tool_call not in ended for called in noted)
 
     def is_due(self, signals: Sequence[Signal]) -> bool:
-        """Whether the client notes such calls, and this one is still to come."""
+        """Return whether the client notes such calls, and has yet to note this one."""
         if not self._waits or self._was_noted or self.came(signals):
             return False
         return self._notes or any(isinstance(signal, Called) for signal in signals) or self._is_to_be_made()
 
     def _is_to_be_made(self) -> bool:
-        """Whether the client has made room for its record, and not yet the record: that is so before its first tool."""
+        """Return whether the client has created the directory of its session file, but not the file: so it is before
+        its first tool."""
         room = os.path.dirname(self._path)
         return self._call.kind == "before" and not os.path.lexists(self._path) and os.path.isdir(room)

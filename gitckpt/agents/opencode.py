@@ -17,7 +17,7 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring, compact
 
 
 class OpencodeEvents:
-    """`opencode run --format json`. The first session that speaks is the agent's own; a subagent has another."""
+    """Decodes `opencode run --format json`. The first session that speaks is the agent's own; subagents have others."""
 
     def __init__(self) -> None:
         self._session = ""
@@ -34,7 +34,7 @@ class OpencodeEvents:
 
 
 def part_signals(kind: Any, part: Any) -> Iterator[Signal]:
-    """What one part of a message tells. A tool's part comes when the tool has ended."""
+    """Yield the signals of one part of a message. A tool's part comes when the tool has ended."""
     if kind == "text" and at(part, "synthetic") is not True:
         yield Said(text(part, "text"), text(part, "messageID") or text(part, "id"), whole=True)
     elif kind in ("tool_use", "tool") and at(part, "state", "status") in ("completed", "error"):
@@ -50,20 +50,20 @@ def _stored(event: dict[str, Any]) -> Iterator[Signal]:
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`opencode run` prints, each text when it is complete."""
+    """`opencode run` prints each text when it is complete."""
     if "run" not in arguments.words:
         return screen("opencode run --format json")
     return ALL_EVENTS if arguments.value("--format") == "json" else ALL_TEXT
 
 
 def _server(wiring: Wiring) -> dict[str, Any]:
-    # milliseconds for a request, five thousand if not told
+    # milliseconds for a request; the default is 5000
     server = {"type": "local", "command": list(wiring.mcp), "enabled": True, "timeout": 600_000}
     return {"mcp": {"gitckpt": server}}
 
 
 def inject(wiring: Wiring) -> Injection:
-    """Configuration by the environment; hooks by a plugin."""
+    """Pass the configuration in the environment, and the hooks in a plugin."""
     path = f"{wiring.directory}/gitckpt.js"
     config = _server(wiring) | {"plugin": [f"file://{quote(path)}"]}
     return Injection((), {"OPENCODE_CONFIG_CONTENT": compact(config)}, {path: opencode_plugin(wiring)})

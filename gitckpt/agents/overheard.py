@@ -1,4 +1,4 @@
-"""What is new in a client's own record of its session, as a hook finds it."""
+"""Finds what is new in a client's session file when a hook calls."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from gitckpt.agents.agent import Agent
     from gitckpt.agents.hook import Hooked
 
-#: Seconds that a client is given to write down what the hook stands behind: twice what any has needed.
+#: How many seconds a client has to write down what precedes the hook: twice the longest time seen.
 PATIENCE: Final = 1.0
 _PAUSE: Final = 0.02
 
 
 class Overheard(NamedTuple):
-    """The blocks that were said since `place`, in order, and where to go on; `missed` says that what the hook waits for
-    did not come in time, `lost` what could not be read."""
+    """The blocks said since `place`, in order, and the place to go on from. `missed` says that what the hook waited for
+    was not written in time; `lost` says what could not be read."""
 
     blocks: tuple[Told, ...]
     place: str
@@ -35,7 +35,7 @@ class Overheard(NamedTuple):
 
 
 def session_path(agent: Agent, call: Hooked, environ: Mapping[str, str]) -> str:
-    """Where the client keeps the session, "" where nobody knows."""
+    """Return the path of the client's session file, "" if unknown."""
     if call.transcript or agent.session is None:
         return call.transcript
     home = environ.get("HOME", "")
@@ -44,7 +44,7 @@ def session_path(agent: Agent, call: Hooked, environ: Mapping[str, str]) -> str:
 
 
 def overhear(agent: Agent, call: Hooked, path: str, place: str) -> Overheard:
-    """Read on from `place`, and take the words that the call itself brings for the last ones."""
+    """Read on from `place`, and append the words that come with the call itself."""
     reading, missed, caught_up = _read(agent, call, path, place)
     spoken = Spoken(agent.name)
     spoken.hear(Opened(call.session))
@@ -57,7 +57,7 @@ def overhear(agent: Agent, call: Hooked, path: str, place: str) -> Overheard:
 
 
 class _Read(NamedTuple):
-    """`missed` as of Overheard; `caught_up` says that all is there that was said before the hook was called."""
+    """`missed` is as in Overheard; `caught_up` says that the file holds everything said before the hook call."""
 
     reading: Reading
     missed: bool = False
@@ -65,11 +65,11 @@ class _Read(NamedTuple):
 
 
 def _read(agent: Agent, call: Hooked, path: str, place: str) -> _Read:
-    """What the file holds, once that which the hook stands behind is written down in it."""
+    """Read the file, waiting until it holds what precedes the hook call."""
     if not path or agent.session is None or agent.session.form == "database":
         return _Read(Reading((), place))
     noting = None
-    if call.called:  # of few clients
+    if call.called:  # few clients have this
         from gitckpt.agents.noting import Noting
 
         noting = Noting(agent.session, call, path, place)
@@ -77,9 +77,9 @@ def _read(agent: Agent, call: Hooked, path: str, place: str) -> _Read:
     deadline = time.monotonic() + PATIENCE
     while True:
         reading = read_session(agent.session, path, call.session, place)
-        # of a document all is read each time
+        # a document is read in full each time
         signals = reading.signals if agent.session.form == "document" else before + reading.signals
-        # a file that is not there yet is no loss
+        # a file that does not exist yet is not a loss
         before, place = (before if reading.place == place else signals), reading.place
         if not (noting.is_due(signals) if noting else _is_due(call, path, begin, signals)):
             return _Read(Reading(signals, place), caught_up=noting is not None and noting.came(signals))
@@ -89,7 +89,7 @@ def _read(agent: Agent, call: Hooked, path: str, place: str) -> _Read:
 
 
 def _is_due(call: Hooked, path: str, begin: str, signals: Sequence[Signal]) -> bool:
-    """Whether the client has yet to write down the call that it is about to make."""
+    """Return whether the client has yet to write down the call that it is about to make."""
     boundary = call.boundary
     awaited = boundary.call if boundary and boundary.kind == "before" and not call.subagent else ""
     return bool(awaited) and not (_has_begun(signals, awaited) or _was_read(path, begin, awaited))
@@ -100,7 +100,7 @@ def _has_begun(signals: Sequence[Signal], call: str) -> bool:
 
 
 def _was_read(path: str, place: str, call: str) -> bool:
-    """Whether the call stands in what was read before: calls of one message may run side by side."""
+    """Return whether the call was in what was read before: calls of one message may run in parallel."""
     if not (end := offset_of(place)):
         return False
     try:
@@ -112,8 +112,8 @@ def _was_read(path: str, place: str, call: str) -> bool:
 
 
 def _timed(told: Told, signals: Sequence[Signal], at: int, call: Hooked, lags: bool) -> Told:
-    """A block is late where a tool may have run since it was said: one has ended, or the agent has said more after
-    calling one."""
+    """Mark a block as late if a tool may have run since it was said: a tool has ended, the agent has said more after
+    calling one, or the session file lags behind the tools."""
     after = signals[at + 1 : -len(call.signals) or None]
     kinds = [s.kind if isinstance(s, Boundary) else "said" if isinstance(s, Said) else "" for s in after]
     went_on = "before" in kinds and "said" in kinds[kinds.index("before") :]

@@ -17,7 +17,7 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring
 
 
 class PiEvents:
-    """`pi --mode json`. The time at which a message began is its id; each update repeats the message so far."""
+    """Decodes `pi --mode json`. A message's id is the time of its beginning; each update repeats the message so far."""
 
     def __init__(self) -> None:
         self._calls = PendingCalls()
@@ -48,7 +48,7 @@ def _texts(message: Any) -> Iterator[Signal]:
 
 
 def session(event: dict[str, Any]) -> Iterator[Signal]:
-    """One line of `~/.pi/agent/sessions/…/….jsonl`."""
+    """Decode one line of `~/.pi/agent/sessions/…/….jsonl`."""
     if event.get("type") == "session":
         yield Opened(text(event, "id"), cwd=text(event, "cwd"))
     elif event.get("type") == "message":
@@ -69,7 +69,7 @@ def mode(arguments: Arguments, terminal: bool) -> Mode:
 
 
 def inject(wiring: Wiring) -> Injection:
-    """Hooks by an extension. pi has no MCP."""
+    """Pass the hooks in an extension. pi has no MCP."""
     path = f"{wiring.directory}/gitckpt.ts"
     return Injection(("-e", path), files={path: pi_extension(wiring)})
 
@@ -84,7 +84,7 @@ PI = Agent(
     packages=("@mariozechner/pi-coding-agent",),
     mode=mode,
     events=PiEvents,
-    # the name of a session file begins with its time: only the client can tell it
+    # a session file's name begins with a timestamp, so only the client knows it
     session=SessionFile("lines", lambda: session),
     hook=read_plugin_hook,
     inject=inject,

@@ -1,4 +1,4 @@
-"""The plugins that run inside opencode and pi, whose hooks are functions of theirs, and what they tell ours."""
+"""Our plugins that run inside opencode and pi, where hooks are functions, and what they pass to our hook."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from gitckpt.agents.lookup import rows, text
 from gitckpt.agents.signals import Opened, Said
 from gitckpt.agents.wiring import Wiring
 
-#: Both tell our hook, in the shape of a shell hook, what was said since the last call, and wait for it to end. They
-#: call at the start too: then the words are theirs to record, before `wrap` reads any.
+#: Both plugins pass what was said since the last call to our hook, in the format of a shell hook, and wait for it to
+#: end. They also call at the start, so that the hooks claim the session before `wrap` reads any words.
 _TELL: Final = """\
 // Written by gitckpt: tells `gitckpt hook` what the agent has said and which tool comes next, and waits for it.
 import { spawnSync } from "node:child_process"
@@ -72,17 +72,17 @@ export default function (pi) {
 
 
 def opencode_plugin(wiring: Wiring) -> str:
-    """The plugin for opencode, in JavaScript."""
+    """Return the plugin for opencode, in JavaScript."""
     return _TELL % json.dumps(wiring.hook) + _OPENCODE
 
 
 def pi_extension(wiring: Wiring) -> str:
-    """The extension for pi, in the JavaScript that TypeScript is as well."""
+    """Return the extension for pi, in JavaScript that is valid TypeScript."""
     return _TELL % json.dumps(wiring.hook) + _PI
 
 
 def read_plugin_hook(payload: dict[str, Any], event: str = "") -> Hooked:
-    """A call by one of these plugins: as a shell hook's, with all that was said since the call before."""
+    """Read a call by one of these plugins: like a shell hook's, plus everything said since the previous call."""
     call = read_shell_hook(payload, event)
     said = [Said(text(row, "text"), text(row, "message"), whole=True) for row in rows(payload, "said")]
     opened = [signal for signal in call.signals if isinstance(signal, Opened)]

@@ -18,7 +18,7 @@ from gitckpt.agents.wiring import Injection, Installation, Wiring, compact, shel
 
 
 def chat(event: dict[str, Any]) -> Iterator[Signal]:
-    """One line of `~/.qwen/projects/…/chats/SESSION.jsonl`."""
+    """Decode one line of `~/.qwen/projects/…/chats/SESSION.jsonl`."""
     if event.get("isSidechain") or event.get("type") != "assistant":
         return
     yield Opened(text(event, "sessionId"), text(event, "model"), text(event, "cwd"))
@@ -31,7 +31,7 @@ def chat(event: dict[str, Any]) -> Iterator[Signal]:
 
 
 def mode(arguments: Arguments, terminal: bool) -> Mode:
-    """`-p` prints; its JSON document holds all messages, and comes at the end."""
+    """`-p` prints; its JSON document holds all messages, but comes at the end."""
     match arguments.value("-o", "--output-format"):
         case "stream-json":
             return ALL_EVENTS
@@ -53,7 +53,7 @@ def _hooks(wiring: Wiring) -> dict[str, Any]:
 
 
 def inject(wiring: Wiring) -> Injection:
-    """The tools by an option; hooks in settings of the system, for this run from a file of ours."""
+    """Pass the tools with an option; for the hooks, replace the system settings for this run with a file of ours."""
     path = f"{wiring.directory}/qwen-settings.json"
     arguments = (f"--mcp-config={compact(wiring.server(trust=True))}",)
     caution = "the machine's own system settings of Qwen Code are not read in this run"

@@ -1,4 +1,4 @@
-"""Opening what a client names. A payload may name anything; to open a FIFO is to wait for somebody to write into it."""
+"""Opens a file that a client names. A payload may name anything, and opening a FIFO blocks until it has a writer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def open_regular(path: str) -> BinaryIO:
-    """A file, open for reading. Raises OSError where there is none, and where it is anything but a regular file."""
+    """Open a regular file for reading. Raises OSError if there is none, or if the path is anything else."""
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

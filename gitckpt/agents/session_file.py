@@ -1,4 +1,4 @@
-"""The files in which clients keep their sessions, read on from where the last reading ended."""
+"""Reads the files in which clients keep their sessions, each time from where the last reading ended."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from gitckpt.agents.stream import Channel
 if TYPE_CHECKING:
     from gitckpt.agents.stream import Decode
 
-#: Bytes of one read, and of a file that is read whole.
+#: The number of bytes per read, and the maximum size of a file that is read whole.
 CHUNK: Final = 1 << 20
 MAX_DOCUMENT: Final = 64 * 1024 * 1024
 
 
 class Whereabouts(NamedTuple):
-    """What the path of a session file is made of: the home directory, that of the run, the client's session id."""
+    """What the path of a session file is composed of: the home directory, the working directory of the run, the
+    client's session id."""
 
     home: str
     cwd: str
@@ -33,9 +34,9 @@ class Whereabouts(NamedTuple):
 
 
 class SessionFile(NamedTuple):
-    """How a client keeps its sessions: as `lines` that are only added to, as a `document` that is written anew each
-    time, or in a `database`. `path` computes where, "" where that cannot be known without being told. `lags` says that
-    words may be written down when the tools after them have run."""
+    """How a client keeps its sessions: as `lines` that are only appended to, as a `document` that is rewritten each
+    time, or in a `database`. `path` computes the path, "" if only the client knows it. `lags` says that words may be
+    written down only after the tools that follow them have run."""
 
     form: Literal["lines", "document", "database"]
     decode: Callable[[], Decode]
@@ -44,17 +45,18 @@ class SessionFile(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """What was read, and the `place` to go on from; keep it as it is."""
+    """What was read, and the `place` to go on from. The place is opaque."""
 
     signals: tuple[Signal, ...]
     place: str
 
 
 def read_session(file: SessionFile, path: str, session: str = "", place: str = "") -> Reading:
-    """What a session file holds beyond `place`; all of it where that is "" or what came before it is there no more.
+    """Read what a session file holds beyond `place`; all of it if `place` is "" or what came before it is no longer
+    there.
 
-    A file that is not there yet, cannot be read or is no regular file is a Lost and leaves the place. `session` picks
-    one of a database.
+    A file that does not exist yet, cannot be read or is not a regular file yields a Lost and keeps the place. `session`
+    selects a session in a database.
     """
     try:
         match file.form:
@@ -73,7 +75,7 @@ def _unread(why: object, place: str) -> Reading:
 
 
 def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
-    """Whole lines only: what the client is writing just now is read the next time."""
+    """Read whole lines only: a line still being written is read next time."""
     channel, signals = Channel(file.decode()), list[Signal]()
     with open_regular(path) as lines:
         end = offset = lines.seek(_offset(lines, place))
@@ -85,7 +87,7 @@ def _read_lines(file: SessionFile, path: str, place: str) -> Reading:
 
 
 def _offset(lines: BinaryIO, place: str) -> int:
-    """Where to read on: at the beginning, where the file is not the one that was read, or was written anew."""
+    """Return where to read on: 0 if this is not the file that was read, or if it was rewritten."""
     offset = offset_of(place) or 0
     if offset > os.fstat(lines.fileno()).st_size or not follows(place, _before(lines, offset)):
         return 0
@@ -104,12 +106,12 @@ def _read_document(file: SessionFile, path: str, place: str) -> Reading:
         return _unread(f"it is larger than {MAX_DOCUMENT // 1024**2} MiB", place)
     try:
         value = json.loads(content.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):  # it is being written just now
+    except (ValueError, RecursionError):  # the client is still writing it
         return _unread("it is no JSON", place)
     return Reading(tuple(file.decode()(value)) if isinstance(value, dict) else (), "")
 
 
-#: Parts of a session's messages, in the order in which they were said.
+#: The parts of a session's messages, in the order in which they were said.
 _PARTS: Final = """
     SELECT part.id, part.message_id, part.data, message.data FROM part JOIN message ON message.id = part.message_id
     WHERE part.session_id = ? AND part.id > ? AND length(part.data) <= ? AND length(message.data) <= ?
@@ -118,7 +120,7 @@ _PARTS: Final = """
 
 
 def _read_database(file: SessionFile, path: str, session: str, place: str) -> Reading:
-    """Read-only: nothing of the client's is made or repaired."""
+    """Open read-only: nothing of the client's is created or repaired."""
     import sqlite3
 
     open_regular(path).close()
@@ -132,8 +134,8 @@ def _read_database(file: SessionFile, path: str, session: str, place: str) -> Re
 
 
 def _read_parts(decode: Decode, rows: list[tuple[str, str, str, str]], session: str, place: str) -> Reading:
-    """The signals of the parts before the first that is still being written. One of an earlier message never will be:
-    the client was killed in it."""
+    """Return the signals of the parts before the first one that is still being written. An unfinished part of an
+    earlier message does not stop this: the client was killed while writing it."""
     signals: list[Signal] = [Opened(session)]
     last = rows[-1][1] if rows else ""
     for id, message, data, about in rows:
@@ -147,7 +149,7 @@ def _read_parts(decode: Decode, rows: list[tuple[str, str, str, str]], session: 
 
 
 def _parsed(data: object) -> object:
-    """The JSON of a cell; None for any other content."""
+    """Return the JSON of a cell; None for any other content."""
     try:
         return json.loads(data) if isinstance(data, str | bytes) else None
     except (ValueError, RecursionError):

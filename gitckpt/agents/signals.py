@@ -1,6 +1,5 @@
-"""What a channel tells: the agent's own words, where its tools begin and end, when a client's session opens and
-closes, which hooks it has called, and what could not be read.
-"""
+"""What a channel yields: the agent's own words, where its tools begin and end, when a client's session opens and
+closes, which hooks it has called, and what could not be read."""
 
 from __future__ import annotations
 
@@ -8,10 +7,10 @@ from typing import Literal, NamedTuple
 
 
 class Said(NamedTuple):
-    """Own words of the agent: a whole text, or a piece of one.
+    """The agent's own words: a whole text, or a piece of one.
 
-    `message` is the client's id of the message, "" where it gives none. `part` tells apart the texts of one message
-    that come in pieces; pieces of a part are in order. A whole text may repeat what its pieces have said.
+    `message` is the client's id of the message, "" if it gives none. `part` distinguishes the texts of one message that
+    come in pieces; the pieces of a part are in order. A whole text may repeat what its pieces have said.
     """
 
     text: str
@@ -21,9 +20,10 @@ class Said(NamedTuple):
 
 
 class Boundary(NamedTuple):
-    """The moment `before` or `after` a tool runs, or the end of a `turn`: of all that the agent did for one prompt.
+    """The moment `before` or `after` a tool runs, or the end of a `turn`: of everything that the agent did for one
+    prompt.
 
-    `tool` and `call` are the client's name and id of the tool call, "" where it gives none; `paths` the files that the
+    `tool` and `call` are the client's name and id of the tool call, "" if it gives none. `paths` are the files that the
     call names, as the client writes them.
     """
 
@@ -35,7 +35,7 @@ class Boundary(NamedTuple):
 
 
 class Opened(NamedTuple):
-    """The client has opened, or gone on with, a session of its own."""
+    """The client has opened or resumed a session of its own."""
 
     session: str
     model: str = ""
@@ -43,28 +43,29 @@ class Opened(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """The client has closed its session; `reason` in its own words."""
+    """The client has closed its session; `reason` is in its own words."""
 
     reason: str = ""
 
 
 class Lost(NamedTuple):
-    """Something of the stream could not be read: a block in it is not known."""
+    """Part of the stream could not be read; a block in it is lost."""
 
     reason: str
 
 
 class Called(NamedTuple):
-    """The client has called a hook for `event`, as its own record of the session tells: all that came before is written
-    down there then. `key` tells the call from others of the event; `tool_call` is the client's id of the tool call that
-    it is about, "" where it is about none."""
+    """The client has called a hook for `event`, according to its own session file; everything before the call is then
+    in that file. `key` identifies the call among those for the event. `tool_call` is the client's id of the tool call
+    that it is about, "" if none."""
 
     event: str
     key: str
     tool_call: str = ""
 
     def is_of(self, other: Called | None) -> bool:
-        """Whether both are of one call of a hook; the hook itself may not have been told the tool call."""
+        """Return whether both are the same hook call. The tool call is not compared: the hook itself may not have been
+        told it."""
         return other is not None and (self.event, self.key) == (other.event, other.key)
 
 

@@ -1,4 +1,4 @@
-"""From an agent's words to its blocks: each message is read by itself, and each of its blocks is given once."""
+"""Turns an agent's words into blocks: each message is read by itself, and each of its blocks is returned once."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from gitckpt.trajectory.sources import Source, digest_of
 if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Block, Diagnostic
 
-#: How many messages are remembered, to know words by that are repeated.
+#: How many messages are remembered in order to recognize repeated words.
 MOST_MESSAGES: Final = 1024
 
-#: How many texts may be coming in pieces at a time.
+#: The maximum number of texts that may be arriving in pieces at a time.
 MOST_PARTS: Final = 8
 
 
 class Told(NamedTuple):
-    """A block of the agent's own. `source` tells where it was said, None where nobody knows; `late` that the agent had
-    gone on before the block was read."""
+    """A block of the agent's own. `source` says where it was said, None if unknown; `late` says that the agent had
+    moved on before the block was read."""
 
     block: Block
     source: Source | None = None
@@ -30,10 +30,10 @@ class Told(NamedTuple):
 
 
 class Spoken:
-    """Feed it what one client says, signal by signal; it returns the blocks that have ended by then.
+    """Takes what one client says, signal by signal, and returns the blocks completed so far.
 
-    Messages may come whole, in pieces, or both, and any number of times. Lines of blocks and of diagnostics count in
-    the agent's words alone, from 1. A piece never reads as the continuation of another message's.
+    Messages may come whole, in pieces, or both, and any number of times. The line numbers of blocks and diagnostics
+    count the agent's words only, from 1. A piece is never read as the continuation of another message's piece.
     """
 
     def __init__(self, client: str) -> None:
@@ -45,7 +45,7 @@ class Spoken:
         self._whole: OrderedDict[int, None] = OrderedDict()
 
     def hear(self, signal: Signal) -> list[Told]:
-        """The blocks that this signal ends."""
+        """Return the blocks that this signal completes."""
         if isinstance(signal, Said):
             told = self._end_parts(but=signal.message)
             return told + (self._hear_whole(signal) if signal.whole else self._hear_piece(signal))
@@ -57,11 +57,11 @@ class Spoken:
         return self._end_parts() if isinstance(signal, Boundary) else []
 
     def close(self) -> list[Told]:
-        """The blocks that the end of the stream ends."""
+        """Return the blocks that the end of the stream completes."""
         return self._end_parts()
 
     def take_diagnostics(self) -> list[Diagnostic]:
-        """The diagnostics of the messages that have ended since the last call."""
+        """Return the diagnostics of the messages that have ended since the last call."""
         taken, self.diagnostics = self.diagnostics, []
         return taken
 
@@ -76,7 +76,7 @@ class Spoken:
         return told
 
     def _hear_whole(self, said: Said) -> list[Told]:
-        """What pieces of the message have said is in the whole again, and not given again."""
+        """Read a whole text. It repeats what pieces of the message have said; that is not returned again."""
         for key in [key for key in self._parts if key[0] == said.message]:
             del self._parts[key]
         if _remember(self._whole, hash((self._session, said.message, said.text))):
@@ -98,7 +98,7 @@ class Spoken:
         return self._new(message, part, blocks)
 
     def _new(self, message: str, part: _Part, blocks: list[Block]) -> list[Told]:
-        """Those of the blocks that the message has not been known to hold."""
+        """Return the blocks that have not yet been seen in the message."""
         given = self._given.pop(f"{self._session} {message}", Counter())
         self._given[f"{self._session} {message}"] = given
         if len(self._given) > MOST_MESSAGES:
@@ -115,7 +115,7 @@ class Spoken:
 
 
 class _Part:
-    """One text of a message, being read. `first` is how many lines of words stand before it."""
+    """One text of a message while it is being read. `first` is the number of lines of words before it."""
 
     def __init__(self, first: int) -> None:
         self.seen: Counter[str] = Counter()
@@ -144,7 +144,7 @@ class _Part:
 
 
 def _remember(known: OrderedDict[int, None], key: int) -> bool:
-    """Whether the key is known already; it is from now on."""
+    """Return whether the key is known already, and remember it."""
     was_known = key in known
     known[key] = None
     known.move_to_end(key)

@@ -1,4 +1,4 @@
-"""What a stream of an agent's bytes holds for us: blocks with where they were said, and tool boundaries."""
+"""Reads a stream of an agent's bytes: yields blocks with where they were said, and tool boundaries."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from gitckpt.protocol.reader import BlockReader
 if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Diagnostic
 
-#: Reads one event of a client. Never raises, whatever the event.
+#: Decodes one event of a client. Never raises, whatever the event.
 Decode = Callable[[dict[str, Any]], Iterator[Signal]]
 
-#: What comes out of a stream, in order.
+#: What a stream yields, in order.
 Item = Told | Boundary | Opened | Closed | Lost
 
-#: What may stand after the footer of a block and is nothing that the agent went on to say.
+#: Bytes that may follow a block's footer without the agent having gone on to say more.
 FRAME = b"=`*>_~ \t\r\n\xa0"
 
 
 class Stream(Protocol):
-    """Feed it bytes, and it returns what has ended by then. Chunking changes nothing but which blocks are `late`.
+    """Takes bytes, and returns the items completed so far. Chunking affects nothing but which blocks are `late`.
 
-    `lines` says what the lines of blocks and diagnostics are counted in.
+    `lines` names what the line numbers of blocks and diagnostics count.
     """
 
     lines: str
@@ -34,7 +34,7 @@ class Stream(Protocol):
     def feed(self, data: bytes) -> list[Item]: ...
 
     def read_on(self, items: list[Item], data: bytes) -> list[Item]:
-        """What was read last, and what comes right after it, which is read together with it."""
+        """Return the items read last, together with those in `data`, which came right after them."""
         ...
 
     def close(self) -> list[Item]: ...
@@ -43,17 +43,17 @@ class Stream(Protocol):
 
 
 class Channel:
-    """The signals of a stream of JSON lines, as one client writes them. Never raises; memory is bounded."""
+    """The signals in a stream of one client's JSON lines. Never raises; memory is bounded."""
 
     def __init__(self, decode: Decode) -> None:
         self._decode, self._lines = decode, JsonLines()
 
     def feed(self, data: bytes) -> list[Signal]:
-        """The signals of the lines that end within this chunk, in order."""
+        """Return the signals of the lines that end within this chunk, in order."""
         return self._signals(self._lines.feed(data))
 
     def finish(self) -> list[Signal]:
-        """The signals of a last line that has no end."""
+        """Return the signals of a last line without a newline."""
         return self._signals(self._lines.close())
 
     def _signals(self, found: list[Found]) -> list[Signal]:
@@ -61,7 +61,7 @@ class Channel:
 
 
 class EventStream:
-    """JSON lines of a client. A block is late where a tool boundary was read together with it: the tool may have run
+    """JSON lines of a client. A block is late if a tool boundary was read together with it: the tool may have run
     before the block was seen."""
 
     lines = "the agent's words"
@@ -91,8 +91,7 @@ class EventStream:
 
 
 class TextStream:
-    """Plain text: anything that stands there is taken for the agent's words. A block is late where more was read
-    together with it."""
+    """Plain text, all taken as the agent's words. A block is late if more text was read together with it."""
 
     lines = "the output"
 
@@ -117,7 +116,8 @@ class TextStream:
 
 
 def went_on(chunk: bytes) -> bool:
-    """Whether the agent had said more when this read ended: more than the frame of a block follows its end."""
+    """Return whether the agent had said more when this read ended: whether more than a block's frame follows the last
+    END."""
     tail = chunk.rpartition(b"END")[2]
     for sequence in (b"\x1b[0m", b"\x1b[K", b"\x1b[m", "＝".encode()):
         tail = tail.replace(sequence, b"")
@@ -125,7 +125,7 @@ def went_on(chunk: bytes) -> bool:
 
 
 def _with_late(items: list[Item]) -> list[Item]:
-    """The items with `late` said of each block that a tool boundary follows."""
+    """Mark as `late` each block that is followed by a tool boundary."""
     tools = (place for place, item in enumerate(items) if isinstance(item, Boundary) and item.kind != "turn")
     last = max(tools, default=-1)
     return [item._replace(late=place < last) if isinstance(item, Told) else item for place, item in enumerate(items)]

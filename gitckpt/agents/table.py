@@ -1,4 +1,4 @@
-"""All clients that are known, and which of them a command runs."""
+"""All known clients, and which of them a command runs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from gitckpt.agents.qwen import QWEN
 from gitckpt.agents.stream import EventStream, Stream, TextStream
 from gitckpt.errors import UsageError
 
-#: One row a client. Adding one is a file and a row.
+#: One row per client. Adding one takes a file and a row.
 AGENTS: Final = (CLAUDE_CODE, CODEX, GEMINI, QWEN, OPENCODE, CLINE, COPILOT, PI, AIDER, MINI)
 
-#: The channel of a program that nobody knows: whatever it prints, on both of its streams, is taken for words.
+#: The channel of an unknown program: everything on both of its output streams is taken as the agent's words.
 PLAIN: Final = "plain"
 _ANYTHING: Final = Mode(streams=("stdout", "stderr"))
 
 
 class Choice(NamedTuple):
-    """How the output of a command is read: by which client's rules, None for text of nobody known, and in which of its
-    modes. `program` is where the command names the client."""
+    """How to read the output of a command: by which client's rules, None for the text of an unknown program, and in
+    which mode. `program` is where the command names the client."""
 
     agent: Agent | None
     mode: Mode
@@ -42,7 +42,7 @@ class Choice(NamedTuple):
         return self.agent.name if self.agent and self.mode.events else PLAIN
 
     def stream(self, name: str) -> Stream | None:
-        """What reads the stream `stdout` or `stderr`; None where no words of the agent's are on it."""
+        """Return a reader for the stream `stdout` or `stderr`; None if none of the agent's words are on it."""
         if name not in self.mode.streams:
             return None
         if self.agent and self.agent.events and self.mode.events:
@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 
 
 def channel_for(argv: Sequence[str], *, terminal: bool = True) -> Choice:
-    """The channel that the command and its flags select. `terminal` tells whether the client has one to draw on."""
+    """Return the channel that the command and its flags select. `terminal` says whether the client can draw on one."""
     program = program_of(argv)
     for agent in AGENTS:
         if runs(program.word, agent.programs, agent.packages):
@@ -61,7 +61,7 @@ def channel_for(argv: Sequence[str], *, terminal: bool = True) -> Choice:
 
 
 def channel_named(name: str) -> Choice:
-    """The channel of this name: `plain`, or the JSON lines of a client. Raises UsageError where there is none."""
+    """Return the channel of this name: `plain`, or the JSON lines of a client. Raises UsageError if there is none."""
     for agent in AGENTS:
         if agent.name == name and agent.events:
             return Choice(agent, Mode(events=True))
@@ -70,5 +70,5 @@ def channel_named(name: str) -> Choice:
     return Choice(None, _ANYTHING)
 
 
-#: The names that `--channel` knows.
+#: The names that `--channel` accepts.
 CHANNELS: Final = (PLAIN, *(agent.name for agent in AGENTS if agent.events))

@@ -1,5 +1,5 @@
-"""What a shell hook tells of the tool that it is called for. Most calls of hooks need no more, and all of them are in a
-hurry: next to nothing is imported here."""
+"""What a shell hook is told about its tool call. Most hook calls need no more than this, and all of them must be fast:
+this module imports next to nothing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-#: Events of the hooks that Claude Code, Codex, Gemini and Qwen share, by the names that each gives them.
+#: The events of the hooks that Claude Code, Codex, Gemini and Qwen share, under all of their names.
 SHELL_EVENTS: Mapping[str, str] = {
     "SessionStart": "opened", "SessionEnd": "closed",
     "PreToolUse": "before", "BeforeTool": "before",
@@ -22,7 +22,7 @@ _FAILURES = ("PostToolUseFailure", "StopFailure", "Interrupt")
 
 
 class ToolCall:
-    """A tool call at the moment `kind`, "" for one that is none; the rest as a Boundary has it."""
+    """A tool call at the moment `kind`, "" if the event is not about one; the other attributes are as in Boundary."""
 
     __slots__ = ("call", "failed", "kind", "paths", "tool")
 
@@ -31,12 +31,12 @@ class ToolCall:
 
 
 def shell_call(payload: Mapping[str, Any], event: str) -> ToolCall:
-    """The call that the payload of such a hook tells of. Never raises, whatever the payload."""
+    """Return the call that the payload of such a hook describes. Never raises, whatever the payload."""
     failed = event in _FAILURES or bool(at(payload, "tool_response", "error"))
     named = paths(payload.get("tool_input"))
     return ToolCall(SHELL_EVENTS.get(event, ""), text(payload, "tool_name"), call_id(payload), failed, named)
 
 
 def call_id(payload: Mapping[str, Any]) -> str:
-    """The client's id of the call, "" where it tells none."""
+    """Return the client's id of the call, "" if it gives none."""
     return text(payload, "tool_call_id") or text(payload, "tool_use_id")

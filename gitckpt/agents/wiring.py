@@ -15,27 +15,28 @@ _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class Wiring(NamedTuple):
-    """Our commands, word by word: `hook` is what a hook calls (the payload is on standard input), `mcp` the tool
-    server. `directory` is ours for the files that one run needs."""
+    """Our commands, as argv. `hook` is the command for a hook (its payload comes on standard input), `mcp` the tool
+    server. `directory` is for the files that one run needs."""
 
     hook: tuple[str, ...]
     mcp: tuple[str, ...]
     directory: str = ""
 
     def hook_command(self, *more: str) -> str:
-        """The hook's command for a shell."""
+        """Return the hook's command as a shell command line."""
         return shlex.join([*self.hook, *more])
 
     def server(self, **more: Any) -> dict[str, Any]:
-        """The tool server as most clients write it: `{"mcpServers": {"gitckpt": {"command", "args", …}}}`."""
+        """Return the tool server as most clients write it: `{"mcpServers": {"gitckpt": {"command", "args", …}}}`."""
         return {"mcpServers": {"gitckpt": {"command": self.mcp[0], "args": list(self.mcp[1:]), **more}}}
 
 
 class Injection(NamedTuple):
-    """What gives one run of a client our hooks and tools, and leaves nothing in the home directory or the repository.
+    """What gives one run of a client our hooks and tools, without leaving anything in the home directory or the
+    repository.
 
-    `arguments` go right after the program's name, `environment` is added, `files` (path → content) have to be there
-    first. `caution` is what the person must know, "" for nothing.
+    `arguments` go right after the program's name, `environment` is added, and `files` (path → content) must exist
+    first. `caution` is what the user must know, "" for nothing.
     """
 
     arguments: tuple[str, ...] = ()
@@ -45,11 +46,12 @@ class Injection(NamedTuple):
 
 
 class Installation(NamedTuple):
-    """One configuration file of a client. `path` is relative to the home directory or to the `repository`.
+    """One configuration file of a client. `path` is relative to the home directory or to the root of the `repository`.
 
-    `merge` makes the file's new content from the old one (None where there is none), the same again if it is all there;
-    `remove` takes ours out, and gives None where nothing else is left. Both raise Refused for a file that they cannot
-    read, which then stays as it is. `caution` is what the person must know, "" for nothing. `moved` are the client's.
+    `merge` returns the file's new content from the old one (None if there is no file), unchanged if everything is
+    there. `remove` takes our entries out, and returns None if nothing else is left. Both raise Refused for a file that
+    they cannot parse, which then stays as it is. `caution` is what the user must know, "" for nothing. `moved` are the
+    client's variables, as in Agent.
     """
 
     base: Literal["home", "repository"]
@@ -66,11 +68,11 @@ Install = Callable[[Wiring], tuple[Installation, ...]]
 
 
 def shell_hooks(events: Sequence[str], command: str, *, matcher: str = "", **more: Any) -> dict[str, Any]:
-    """Our command as a hook of these events, in the shape that Claude Code, Codex, Gemini and Qwen share."""
+    """Return our command as a hook of these events, in the format that Claude Code, Codex, Gemini and Qwen share."""
     entry = ({"matcher": matcher} if matcher else {}) | {"hooks": [{"type": "command", **more, "command": command}]}
     return {"hooks": {event: [entry] for event in events}}
 
 
 def compact(value: Any) -> str:
-    """JSON for a command line."""
+    """Return JSON for a command line."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

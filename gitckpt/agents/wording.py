@@ -1,4 +1,4 @@
-"""What a channel tells, for a person to read and for the record."""
+"""Words what a channel yields, for the user and for the record."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from gitckpt.agents.signals import Boundary
     from gitckpt.agents.tool_call import ToolCall
 
-#: How many files are named in a line.
+#: How many files a line names.
 _FEW = 3
 
 
 def boundary_words(boundary: Boundary | ToolCall, paths: Sequence[str] | None = None) -> str:
-    """`after Edit src/app.py`, `after Bash, which failed`, `at the end of a turn`. Without `paths`, the files are those
-    that the call names."""
+    """Return `after Edit src/app.py`, `after Bash, which failed` or `at the end of a turn`. Without `paths`, the files
+    are those that the call names."""
     if boundary.kind == "turn":
         return "at the end of a turn" + (" that failed" if boundary.failed else "")
     paths = boundary.paths if paths is None else paths
@@ -27,7 +27,7 @@ def boundary_words(boundary: Boundary | ToolCall, paths: Sequence[str] | None = 
 
 
 def boundary_record(boundary: Boundary | ToolCall) -> dict[str, Any]:
-    """What an event says of the boundary that it was recorded at: kind, tool, call, failed, paths, as far as known."""
+    """Return what an event records about its boundary: kind, tool, call, failed and paths, as far as known."""
     record = {
         "kind": boundary.kind, "tool": boundary.tool, "call": boundary.call[:200], "failed": boundary.failed,
         "paths": list(boundary.paths),
@@ -36,10 +36,10 @@ def boundary_record(boundary: Boundary | ToolCall) -> dict[str, Any]:
 
 
 def lost_words(lost: Mapping[str, int]) -> list[str]:
-    """A line for each reason why something could not be read, with how many times that was so."""
+    """Return a line for each reason why something could not be read, with the number of times."""
     return [f"could not be read: {why}" + (f", {times} times" if times > 1 else "") for why, times in lost.items()]
 
 
 def repeated_words(blocks: int) -> str:
-    """That blocks were read again."""
+    """Return a line saying that blocks were read again."""
     return f"{blocks} {'block was' if blocks == 1 else 'blocks were'} on record already: not recorded again"
