@@ -1,23 +1,24 @@
-"""Running an agent under pipes or on a terminal of its own: its bytes untouched, its signals, its stops, its end.
+"""Runs an agent on pipes or on a terminal of its own: passes its bytes through untouched, and handles signals, stops
+and its end.
 
     run          the one call: `run_agent` → `AgentExit`
-    command      which program a command means, and the errors for when it cannot run
-    streams      what the agent gets as standard input, output and error
+    command      which program a command means, and the errors if it cannot run
+    streams      the agent's standard input, output and error
     monitor      the process between us and the agent
-    launch       from a forked process to the agent
-    attendance   the agent from its start to its end: signals, stops, what it leaves
-    relay        bytes from one descriptor to the other
-    freeze       the whole tree stopped for a moment
-    standstill   how it is stopped, and signalled
+    launch       turns a forked process into the agent
+    attendance   the agent from its start to its end: signals, stops, leftover processes
+    relay        bytes from one descriptor to another
+    freeze       stops the whole tree for a moment
+    standstill   how a tree is stopped, and signalled
     tree         the process table
-    together     commands side by side, each with its output in a file
-    kept         one shell command; keeper: the process above it, which lets nobody outlive it
-    offspring    all that we have started, ended with us
-    children     hearing of the end of children, and of orphans
-    foreground   a command on the person's own terminal, waited for
-    signals, terminal, descriptors    what the system has to be told
+    together     parallel commands, each with its output in a file
+    kept         one shell command; keeper: the process above it, which lets no process outlive it
+    offspring    ends everything that we have started when we end
+    children     notices ended children, and adopts orphans
+    foreground   a command on the user's own terminal, waited for
+    signals, terminal, descriptors    system-level details
 
-Nothing here knows of git or of the protocol.
+Nothing here knows about git or the protocol.
 """
 
 from __future__ import annotations

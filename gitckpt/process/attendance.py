@@ -1,4 +1,4 @@
-"""Being there for a running agent: its output, our signals, its stops, its end and what it leaves."""
+"""Attends a running agent: its output, signals to us, its stops, its end, and the processes that it leaves."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 
     OnOutput = Callable[[bytes, Stream, "RunningAgent"], None]
 
-#: Seconds after the agent's end in which a child that has its pipe may still write; whoever keeps it for longer does
-#: not keep us.
+#: How many seconds after the agent's end a child that still holds its pipe may write. A child that keeps it open longer
+#: does not hold us up.
 LINGER = 0.3
 
-#: Seconds for the agent's last children to end with it, before they are said to be left over.
+#: How many seconds the agent's last children get to end with it before they count as left over.
 SETTLE = 0.1
 
-#: Seconds in which what a signal was meant for may end, before a TERM, and again after it.
+#: How many seconds signalled processes get to end, before a TERM and again after it.
 SEEING_OFF = 0.5
 
-#: Seconds after a signal in which the agent's end counts as its answer.
+#: How many seconds after a signal the agent's end counts as its answer.
 ANSWER = 10.0
 
 #: Seconds between two looks at the process table.
@@ -43,7 +43,7 @@ LOOK = 0.03
 
 
 class RunningAgent:
-    """The agent, as `on_output` gets it."""
+    """The agent, as passed to `on_output`."""
 
     def __init__(self, tree: AgentTree, pass_on: Callable[[], None]) -> None:
         self._tree, self._pass_on = tree, pass_on
@@ -54,16 +54,16 @@ class RunningAgent:
         return self._tree.agent
 
     def freeze(self) -> Freeze:
-        """A context in which nothing of the agent's whole process tree moves; see Freeze for what it promises."""
+        """Return a context in which the agent's whole process tree is stopped; see Freeze for what it promises."""
         return Freeze(self._tree)
 
     def pass_on(self) -> None:
-        """Have `on_output` called, from within its own call, for what lies in the agent's pipes, in order."""
+        """Call `on_output`, even from within its own call, for everything that is in the agent's pipes, in order."""
         self._pass_on()
 
 
 class Attendance:
-    """One agent from its start to its end. It has `patience` seconds to act on a TERM before it is killed."""
+    """One agent from its start to its end. It gets `patience` seconds to react to a TERM before it is killed."""
 
     def __init__(self, link: MonitorLink, streams: Streams, on_output: OnOutput, patience: float) -> None:
         self.link, self.streams, self.placement, self.patience = link, streams, streams.placement, patience
@@ -90,8 +90,8 @@ class Attendance:
             self._take_terminal()
 
     def until_end(self) -> int:
-        """Serve the agent until it has ended, and has had the time to say its last words. Its exit code, or the negated
-        number of the signal that has ended it."""
+        """Serve the agent until it has ended and its last output has been read. Return its exit code, or the negated
+        number of the signal that ended it."""
         while self.status is None:
             self.relay.turn()
         if self._was_answer:
@@ -102,7 +102,8 @@ class Attendance:
         return self.status
 
     def close(self) -> None:
-        """Give the terminal back and let go of all, whatever has happened. An agent that lives on is hung up."""
+        """Give the terminal back and release everything, whatever has happened. An agent that is still alive is hung
+        up."""
         self.signals.hold()
         signal.setitimer(signal.ITIMER_REAL, 0)
         if self.streams.terminal:
@@ -124,17 +125,17 @@ class Attendance:
 
     @property
     def _was_answer(self) -> bool:
-        """Whether the agent's end was its answer to a signal of ours."""
+        """Whether the agent ended in answer to a signal that we passed on."""
         return self.status is not None and self._ended_at - self._signalled_at < ANSWER
 
     def _abandons(self) -> bool:
-        """A reader that takes nothing is waited for, as any writer does, but not for ever after a signal has ended the
-        agent."""
+        """Return whether to give up a reader that takes nothing. We block on it, as any writer does, but not forever
+        once a signal has ended the agent."""
         return self._was_answer and time.monotonic() - self._ended_at > SEEING_OFF
 
     def _heed_monitor(self) -> None:
         kind, number = self.link.receive() or self._lost_monitor()
-        # A stop that is over by now was a freeze, or the job was continued meanwhile.
+        # If it is no longer stopped, it was a freeze, or the job was continued meanwhile.
         if kind == STOPPED and self.placement != "own" and self._is_stopped():
             self._suspend()
         elif kind == ENDED:
@@ -142,7 +143,7 @@ class Attendance:
             self.relay.unwatch(self.link.control.fileno())
 
     def _lost_monitor(self) -> tuple[bytes, int]:
-        """Somebody has killed it. What becomes of the agent now nobody will tell, so it ends too."""
+        """Handle a monitor that was killed: nothing can report on the agent any more, so hang the agent up too."""
         send([self.tree.agent], signal.SIGHUP)
         return ENDED, signal.SIGKILL
 
@@ -151,15 +152,14 @@ class Attendance:
         return row is not None and row.state == "T"
 
     def _suspend(self) -> None:
-        """Stop as the agent has stopped, and continue it when we are continued; at once, where nobody could continue
-        us.
-        """
+        """Stop as the agent has stopped, and continue it when we are continued; at once, if nothing could continue
+        us."""
         on_terminal = self.streams.terminal is not None
         if on_terminal:
             self._give_terminal_back()
         handler = signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        # Whoever waits for our group as one job must see all of it stopped; in the shared group the terminal has seen
-        # to that.
+        # The shell that waits for our group as one job must see all of it stopped; in the shared group the terminal has
+        # done that already.
         os.kill(0 if self.placement == "terminal" else os.getpid(), signal.SIGTSTP)
         signal.signal(signal.SIGTSTP, handler)
         if on_terminal:
@@ -193,7 +193,7 @@ class Attendance:
 
     def _forward(self, number: int, late: bool) -> None:
         heard = self.placement == "shared" and self.link.saw(number)
-        # A stop that came while the agent stood frozen was dropped when it was continued.
+        # A SIGTSTP that came while the agent was frozen was discarded when it was continued.
         if heard and not (late and number == signal.SIGTSTP):
             return
         if number == signal.SIGTSTP:
@@ -205,9 +205,8 @@ class Attendance:
             signal.setitimer(signal.ITIMER_REAL, self.patience)
 
     def _see_off(self) -> None:
-        """Nothing that a signal was meant for goes on as an orphan: background children of a shell ignore INT, but not
-        TERM.
-        """
+        """End signalled processes that would go on as orphans: background children of a shell ignore INT, but not
+        TERM."""
         self._serve_until(lambda: not self._stragglers(), SEEING_OFF)
         send(self._stragglers(), signal.SIGTERM)
         self._serve_until(lambda: not self._stragglers(), SEEING_OFF)

@@ -1,4 +1,4 @@
-"""Hearing of the end of children, and of those whose parents have ended before them."""
+"""Notices when children end, and adopts orphaned descendants."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _PR_SET_CHILD_SUBREAPER = 36
 
 
 def adopt_orphans(adopt: bool = True) -> None:
-    """Become the parent of whoever below us loses his own, where the system knows such a thing (Linux)."""
+    """Become the parent of every descendant that loses its own parent, on systems that support it (Linux)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, int(adopt), 0, 0, 0)
 
 
 def wake_on_child() -> tuple[int, int]:
-    """A pipe that becomes readable when a child changes: its reading and its writing end."""
+    """Return the read and write ends of a pipe that becomes readable when a child changes state."""
     ours, theirs = os.pipe()
     os.set_blocking(theirs, False)
     signal.set_wakeup_fd(theirs, warn_on_full_buffer=False)

@@ -1,4 +1,4 @@
-"""Which program a command means, what environment it gets, and the plain errors for when it cannot run."""
+"""Which program a command means, what environment it gets, and plain errors if it cannot run."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: What Python may put into its own environment when it is started in the C locale (PEP 538).
+#: The values that Python may set LC_CTYPE to when it is started in the C locale (PEP 538).
 COERCED_LOCALES = ("C.UTF-8", "C.utf8", "UTF-8")
 
 
 class AgentNotStarted(UsageError):
-    """The agent's command cannot run. `exit_status` is a shell's: 127 not found, 126 found but not to be run."""
+    """The agent's command cannot run. `exit_status` is the shell's: 127 if it was not found, 126 if it is not
+    executable."""
 
     def __init__(self, message: str, hint: str, exit_status: int) -> None:
         super().__init__(message, hint)
@@ -24,9 +25,8 @@ class AgentNotStarted(UsageError):
 
 
 def agent_environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment as we were given it: `environ` without the LC_CTYPE that Python itself puts there in the C
-    locale.
-    """
+    """Return the environment that we were started with: `environ` without the LC_CTYPE that Python adds in the C
+    locale."""
     given = dict(environ)
     if given.get("LC_CTYPE") in COERCED_LOCALES and not _was_given("LC_CTYPE"):
         del given["LC_CTYPE"]
@@ -42,10 +42,11 @@ def _was_given(name: str) -> bool:
 
 
 def find_program(argv: Sequence[str], env: Mapping[str, str], cwd: str) -> str:
-    """The file that `argv` runs, found as a shell finds it: as it is if it holds a slash, else along PATH of `env`.
+    """Return the file that `argv` runs, found as a shell finds it: as is if it contains a slash, otherwise along PATH
+    of `env`.
 
     `cwd` is the directory that relative names start from. Raises UsageError for an empty command, AgentNotStarted if
-    there is no such program (127) or it may not be run (126).
+    there is no such program (127) or it cannot be executed (126).
     """
     if not argv or not argv[0]:
         raise UsageError("no command was given", "say which agent to run: gitckpt wrap -- COMMAND")
@@ -67,7 +68,7 @@ def _may_run(path: str) -> bool:
 
 
 def not_started(name: str, reason: int) -> AgentNotStarted:
-    """The error for a command that the system would not run; `reason` is its errno."""
+    """Return the error for a command that the system would not run; `reason` is its errno."""
     if reason == errno.ENOENT:
         return AgentNotStarted(f"{name}: command not found", "is it installed, and is its directory in PATH?", 127)
     if reason == errno.EACCES:

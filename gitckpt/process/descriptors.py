@@ -1,6 +1,4 @@
-"""File descriptors: the standard three that may be closed, those that a helper process must let go, writes that do not
-block.
-"""
+"""File descriptors: closed standard streams, those that a helper process must close, and writes that do not block."""
 
 from __future__ import annotations
 
@@ -13,14 +11,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-#: Bytes of room in a pipe: as much as Linux gives to any user.
+#: The size of a pipe in bytes: as much as Linux grants any user.
 ROOM: Final = 1 << 20
 
 
 def plug_standard() -> list[int]:
-    """Open the null device in place of each of 0, 1, 2 that is closed, and say which those were.
+    """Open the null device in place of each of 0, 1, 2 that is closed, and return which those were.
 
-    Else the next pipe that we make would become somebody's standard output.
+    Otherwise the next pipe that we create would become some process's standard output.
     """
     plugged = [descriptor for descriptor in (0, 1, 2) if not is_open(descriptor)]
     for _ in plugged:
@@ -29,7 +27,7 @@ def plug_standard() -> list[int]:
 
 
 def is_open(descriptor: int) -> bool:
-    """Whether the number stands for an open file."""
+    """Return whether the number is an open file descriptor."""
     try:
         os.fstat(descriptor)
     except OSError:
@@ -38,7 +36,7 @@ def is_open(descriptor: int) -> bool:
 
 
 def close_all(descriptors: Collection[int]) -> None:
-    """Close these; closed ones are no error."""
+    """Close these descriptors; closed ones are no error."""
     for descriptor in descriptors:
         try:
             os.close(descriptor)
@@ -47,19 +45,17 @@ def close_all(descriptors: Collection[int]) -> None:
 
 
 def close_all_but(kept: Collection[int]) -> None:
-    """Close everything else, so that a process of ours keeps nobody's pipe open; the standard three become the null
-    device.
-    """
+    """Close all other descriptors, so that a process of ours does not keep someone else's pipe open. Standard streams
+    that get closed become the null device."""
     close_all([int(name) for name in os.listdir("/dev/fd") if int(name) not in kept])
     plug_standard()
 
 
 def without_blocking(descriptor: int) -> int:
-    """A descriptor for the same pipe or terminal on which a write never blocks, or just a copy where the system has no
-    such thing.
+    """Return a descriptor for the same pipe or terminal on which a write never blocks, or a plain copy if the system
+    has none.
 
-    O_NONBLOCK on the one we were given would be set for everybody who shares it, our shell included; opening it anew is
-    not.
+    O_NONBLOCK on the original would affect every process that shares it, including our shell; reopening it does not.
     """
     kind = os.fstat(descriptor).st_mode
     if stat.S_ISFIFO(kind) or os.isatty(descriptor):
@@ -71,21 +67,21 @@ def without_blocking(descriptor: int) -> int:
 
 
 def widen(pipe: int) -> None:
-    """Make room in a pipe, as far as the system allows.
+    """Enlarge a pipe, as far as the system allows.
 
-    A writer that is stopped while it waits for room is told, when it goes on, that only a part was written, and some
-    writers do not look at that: an unbuffered Python loses the rest.
+    A writer that is stopped while it waits for room gets a short write when it continues, and some writers do not check
+    for that: an unbuffered Python loses the rest.
     """
     import fcntl
 
     try:
         fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, ROOM)
-    except (AttributeError, OSError):  # another system, or no more room for this user
+    except (AttributeError, OSError):  # another system, or this user's pipe quota is used up
         pass
 
 
 def waiting_bytes(descriptor: int) -> int:
-    """How many bytes can be read at once."""
+    """Return how many bytes can be read at once."""
     import fcntl
     import termios
 

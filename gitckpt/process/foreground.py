@@ -1,4 +1,4 @@
-"""A command on the person's own terminal, waited for: what the demo shows, and what a person tries on files of old."""
+"""Runs a command on the user's own terminal and waits for it: for the demo, and to try it on an event's files."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ if TYPE_CHECKING:
 
 
 def run_in_foreground(argv: Sequence[str], cwd: str) -> int:
-    """Run it with our own standard streams; its exit status, negative for the signal that ended it."""
+    """Run a command with our own standard streams. Return its exit status, negative for the signal that ended it."""
     return subprocess.run(argv, cwd=cwd, check=False).returncode
 
 
 def run_elsewhere(argv: Sequence[str], cwd: str, variables: Mapping[str, str], *, output: int | None = None) -> int:
-    """The same in a directory that is not the person's own: no `GIT_*` variable may lead the command back to his
-    repository. `variables` are added; `output` is a descriptor for what it prints. Nothing that it has started outlives
-    us when we are told to end. Raises UsageError where there is no such program."""
+    """Run a command in a directory other than the user's own, without any `GIT_*` variable that could lead it back to
+    the user's repository. `variables` are added; `output` is a descriptor for its standard output. If we are told to
+    end, nothing that it has started outlives us. Return its exit status as above. Raises UsageError if there is no such
+    program."""
     given = agent_environment(os.environ)
     environment = {name: value for name, value in given.items() if not name.startswith(("GIT_", "GITCKPT_"))}
     find_program(argv, environment, cwd)
@@ -34,9 +35,10 @@ def run_elsewhere(argv: Sequence[str], cwd: str, variables: Mapping[str, str], *
 
 
 def run_with_input(argv: Sequence[str], content: bytes, variables: Mapping[str, str]) -> bool:
-    """Run a program with these bytes as its input and our own terminal; whether there is such a program.
+    """Run a program with `content` as its input, on our own terminal. Return whether there is such a program.
 
-    One that goes before it has read everything, as a pager does, is no failure. Ctrl-C is for the program."""
+    A program that exits before it has read everything, such as a pager, is no failure. Ctrl-C is left to the program.
+    """
     import signal
 
     environment = agent_environment(os.environ) | dict(variables)

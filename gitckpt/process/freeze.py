@@ -1,8 +1,8 @@
-"""Stopping an agent's whole process tree for the moment of a snapshot, so that the snapshot shows one instant.
+"""Stops an agent's whole process tree while a snapshot is taken, so that the snapshot shows a single instant.
 
-A child of ours, the guardian, does it: it stops the tree, waits until we let go of a pipe, and continues the tree. We
-let go by closing our end, and the system closes it for us if we are killed; so a stopped agent is always continued. In
-a session of its own the guardian is out of reach of whatever is sent to our process group.
+A child of ours, the guardian, does it: it stops the tree, waits until we close our end of a pipe, and continues the
+tree. The system closes the pipe for us if we are killed, so a stopped agent is always continued. The guardian is in a
+session of its own, out of reach of signals to our process group.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from gitckpt.process.tree import AgentTree
 
-#: Seconds after which the tree goes on, done or not: what every client that was measured survives.
+#: Seconds after which the tree is continued in any case; every client that was measured survives a stop of this length.
 LONGEST = 4.0
 
-#: Exit statuses of the guardian.
+#: Exit statuses of the guardian: told to let go, or the time was up.
 LET_GO, LAPSED = 0, 3
 
 _PID = struct.Struct("i")
@@ -32,10 +32,11 @@ _ALL_STOPPED, _SOME_RUN = 0, -1
 
 
 class Freeze:
-    """A context in which the agent's processes stand still.
+    """A context in which the agent's processes are stopped.
 
-    `held` says afterwards whether they stood still from beginning to end: False if that took longer than LONGEST
-    seconds, or if the system could not stop them. Leaving continues exactly those that entering stopped.
+    `held` says afterwards whether they were stopped from beginning to end: False if that took longer than LONGEST
+    seconds, or if the system could not stop them. Leaving the context continues exactly those processes that entering
+    it stopped.
     """
 
     __slots__ = ("_guardian", "_release", "_stopped", "_tree", "held")
@@ -50,7 +51,7 @@ class Freeze:
         answers, report = os.pipe()
         try:
             self._guardian = _start_guardian(self._tree, watched, report)
-        except OSError:  # no process to be had: a snapshot without a stop is better than none
+        except OSError:  # no process available: a snapshot without a stop is better than none
             pass
         os.close(watched)
         os.close(report)
@@ -63,12 +64,13 @@ class Freeze:
         if self._guardian:
             status = os.waitstatus_to_exitcode(os.waitpid(self._guardian, 0)[1])
             self.held = self.held and status == LET_GO
-            if status not in (LET_GO, LAPSED):  # killed at its post
+            if status not in (LET_GO, LAPSED):  # the guardian was killed
                 continue_all(self._stopped)
 
 
 def _read_pids(answers: int) -> tuple[list[int], bool]:
-    """The processes that the guardian stops, and whether it has stopped them all; read until it has, or is gone."""
+    """Return the processes that the guardian stops, and whether all of them are stopped. Blocks until they are, or the
+    guardian is gone."""
     stopped: list[int] = []
     while record := os.read(answers, _PID.size):
         (number,) = _PID.unpack(record)

@@ -1,10 +1,11 @@
-"""One shell command, from its start to the end of all that it has started: run as a process of its own.
+"""Runs one shell command as a separate process, until everything that the command started has ended.
 
     gitckpt ── keeper ── sh ── …
 
-The keeper adopts whoever leaves the tree below it, and lets nobody outlive the command: when the shell has ended, or
-when its standard input ends, which gitckpt holds open, all that is left is killed. So nothing goes on writing into the
-work tree after a time limit, after Ctrl-C, and not even after gitckpt was killed itself."""
+The keeper adopts orphans in the tree below it, and lets no process outlive the command. It kills what is left when the
+shell has ended, or when its standard input, which gitckpt holds open, is closed. So nothing goes on writing into the
+work tree after a timeout, after Ctrl-C, or even after gitckpt itself was killed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _MOMENT = 0.01
 
 
 def keep(command: str) -> int:
-    """Run the command; its status as a shell gives it."""
+    """Run the command and return its exit status as a shell gives it."""
     adopt_orphans()
     wake, _ = wake_on_child()
     shell = os.fork()
@@ -45,7 +46,7 @@ def _become_shell(command: str) -> NoReturn:
 
 
 def _until_end(shell: int, wake: int) -> int:
-    """Wait for the shell, and no longer than for the end of standard input."""
+    """Wait until the shell ends, or standard input is closed."""
     while True:
         ready, _, _ = select.select([0, wake], [], [])
         if wake in ready:
@@ -58,7 +59,7 @@ def _until_end(shell: int, wake: int) -> int:
 
 
 def _reaped(shell: int) -> int | None:
-    """Take in all that have ended; the shell's status where it is among them."""
+    """Reap all ended children. Return the shell's status if it is among them."""
     status = None
     while True:
         try:
@@ -73,16 +74,16 @@ def _reaped(shell: int) -> int | None:
 
 
 def _kill_all(shell: int) -> None:
-    """Kill what is left, again and again: who is being killed may just have started somebody."""
+    """Kill what is left, repeatedly: a process may have forked just before it was killed."""
     while True:
         _reaped(0)
         table = process_table()
-        # without a subreaper an orphan is found by the session that the shell leads
+        # without a subreaper, orphans are found by the process group that the shell leads
         led = [row for row in table.values() if row.group == shell]
         left = [row.pid for row in (*descendants(table, os.getpid()), *led) if not row.is_dead]
         if not left:
             return
-        send(left, signal.SIGKILL)  # parents first, who can then neither start another nor tell of it
+        send(left, signal.SIGKILL)  # parents first: they can then neither fork again nor report the death
         select.select([], [], [], _MOMENT)
 
 

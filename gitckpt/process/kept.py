@@ -1,4 +1,4 @@
-"""A shell command with a limit on its time and on what is kept of its output; nothing that it starts outlives it."""
+"""Runs a shell command with limits on its time and on how much output is kept; nothing that it starts outlives it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: Seconds that a killed tree may take to be gone.
+#: How many seconds a killed tree may take to disappear.
 _PATIENCE = 10.0
 
 
 class Ended(NamedTuple):
-    """How a command ended. `status` is a shell's; `output` is what it wrote on both streams, of which `left_out` bytes
-    of the middle are not there; `timed_out` says that it was killed at its limit."""
+    """How a command ended. `status` is a shell's exit status. `output` is what it wrote on both streams, with
+    `left_out` bytes cut from the middle. `timed_out` says that it was killed at the time limit."""
 
     status: int
     output: bytes
@@ -28,8 +28,8 @@ class Ended(NamedTuple):
 
 
 def run_kept(command: str, *, cwd: bytes, env: Mapping[str, str], seconds: float, most: int) -> Ended:
-    """Run `sh -c command` in `cwd` with nothing on its standard input, for at most so many seconds; `most` bytes of its
-    output are kept. All that it started is killed when it ends, and when we do."""
+    """Run `sh -c command` in `cwd` with empty standard input, for at most `seconds`, keeping `most` bytes of its
+    output. Everything that it started is killed when it ends, and when we do."""
     keeper = subprocess.Popen(
         # -P: nothing is imported from the work tree
         [sys.executable, "-P", "-m", "gitckpt.process.keeper", command],
@@ -51,7 +51,7 @@ def run_kept(command: str, *, cwd: bytes, env: Mapping[str, str], seconds: float
 
 
 def _read(descriptor: int, output: _Bounded, deadline: float) -> bool:
-    """Read to the end; False where the time was up before."""
+    """Read to the end. Return False if the time is up before."""
     while (left := deadline - time.monotonic()) > 0:
         if not select.select([descriptor], [], [], left)[0]:
             return False
@@ -63,14 +63,14 @@ def _read(descriptor: int, output: _Bounded, deadline: float) -> bool:
 
 
 class _Bounded:
-    """The first and the last half of `most` bytes."""
+    """Keeps the first and the last half of `most` bytes."""
 
     def __init__(self, most: int) -> None:
         self._half = most // 2
         self._head, self._tail, self.left_out = b"", b"", 0
 
     def add(self, chunk: bytes) -> None:
-        """Take more output."""
+        """Add more output."""
         room = self._half - len(self._head)
         self._head += chunk[:room]
         tail = self._tail + chunk[room:]
@@ -78,6 +78,6 @@ class _Bounded:
         self.left_out += len(tail) - len(self._tail)
 
     def kept(self) -> bytes:
-        """What is kept, with a word in place of what is not."""
+        """Return what is kept, with a note in place of what is not."""
         gap = b"\n... %d bytes left out ...\n" % self.left_out if self.left_out else b""
         return self._head + gap + self._tail

@@ -1,4 +1,4 @@
-"""From a forked process to the agent: its place, its streams, its directory, its signals, its program."""
+"""Turns a forked process into the agent: process group, streams, directory, signals, program."""
 
 from __future__ import annotations
 
@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 class Launch(NamedTuple):
-    """How an agent is to be started: the file to run, what it is told, the directory it starts in, what it reads and
-    writes.
-    """
+    """How to start an agent: the file to run, its arguments and environment, its working directory and its streams."""
 
     program: str
     argv: Sequence[str]
@@ -28,14 +26,13 @@ class Launch(NamedTuple):
 
 
 def become_agent(launch: Launch, report: int) -> NoReturn:
-    """Turn this process into the agent. Where that fails, errno goes to the pipe `report` in four bytes, little end
-    first.
-    """
+    """Turn this process into the agent. If that fails, write errno to the pipe `report` as four bytes,
+    little-endian."""
     try:
         if launch.streams.placement != "shared":
             os.setpgid(0, 0)
         if launch.streams.tty >= 0:
-            os.tcsetpgrp(launch.streams.tty, os.getpid())  # SIGTTOU is blocked still
+            os.tcsetpgrp(launch.streams.tty, os.getpid())  # SIGTTOU is still blocked
         _place_stdio(launch.streams.stdio)
         os.chdir(launch.cwd)
         _reset_signals()
@@ -57,7 +54,7 @@ def _place_stdio(stdio: tuple[int | None, int, int]) -> None:
 
 
 def _reset_signals() -> None:
-    """Every signal as a new login gives it, none blocked; only a HUP that nohup has switched off stays off.
+    """Reset every signal to its default and unblock all; only a SIGHUP that nohup ignores stays ignored.
 
     Python ignores SIGPIPE, and a shell script starts its background jobs with INT and QUIT ignored.
     """
@@ -65,7 +62,7 @@ def _reset_signals() -> None:
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             try:
                 signal.signal(number, signal.SIG_DFL)
-            except OSError:  # kept by the C library for itself
+            except OSError:  # reserved by the C library
                 pass
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
 
@@ -76,5 +73,5 @@ def _execute(launch: Launch) -> None:
     except OSError as error:
         if error.errno != errno.ENOEXEC:
             raise
-    # A script without a `#!` line is the shell's, as execvp(3) has it.
+    # A script without a `#!` line goes to the shell, as with execvp(3).
     os.execve("/bin/sh", ["/bin/sh", launch.program, *launch.argv[1:]], dict(launch.env))

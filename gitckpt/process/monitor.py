@@ -1,15 +1,15 @@
-"""The process between us and the agent: it starts the agent, adopts its orphans, and sees to it if we are killed.
+"""The process between us and the agent: it starts the agent, adopts its orphans, and takes over if we are killed.
 
     gitckpt ──┬── monitor ── agent ── tools …
               └── git, guardian
 
-Why it is there. Everything below it is the agent's and nothing of ours is, however far a tool has gone from its parent,
-its group or its session. As leader of the agent's terminal session it gives the agent a parent in the same session,
-without which the system ignores Ctrl-Z. In our own process group it tells a signal that was sent to the whole group,
-agent included, from one that was sent to us alone. And when we are gone without a word it hangs up the agent, as a
-terminal that goes away would.
+Why it exists. Everything below it belongs to the agent and nothing of ours does, however far a tool has moved from its
+parent, its group or its session. As leader of the agent's terminal session it gives the agent a parent in the same
+session, without which the system ignores Ctrl-Z. In our own process group it distinguishes a signal that was sent to
+the whole group, agent included, from one that was sent to us alone. And if we vanish it hangs up the agent, as a
+closing terminal would.
 
-It answers on two sockets: `control` carries records from it and commands to it, `witness` carries a signal's number to
+It uses two sockets: `control` carries its records to us and our commands to it; `witness` carries a signal's number to
 it and an answer back.
 """
 
@@ -37,30 +37,31 @@ if TYPE_CHECKING:
 
     from gitckpt.process.launch import Launch
 
-#: Signals that mean the agent when they are sent to us.
+#: Signals that are meant for the agent when they are sent to us.
 FORWARDED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
-#: What ends or stops other processes and is not for the monitor; blocked, it stays pending, where the witness finds it.
+#: Signals that end or stop other processes but must not affect the monitor. Blocked, they stay pending, where the
+#: witness finds them.
 NOT_FOR_THE_MONITOR = (*FORWARDED, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU)
 
-#: Records of the monitor: a letter and a number. The agent's process id; errno where it could not be started; the
-#: signal that has stopped it; its wait status.
+#: Records of the monitor: a letter and a number, which is the agent's process id, the errno of a failed start, the
+#: signal that has stopped the agent, or its wait status.
 RECORD = struct.Struct("=ci")
 STARTED, FAILED, STOPPED, ENDED = b"P", b"X", b"S", b"E"
 
-#: Commands to the monitor: continue the agent in the foreground; the user's terminal is in raw mode; it is not.
+#: Commands to the monitor: continue the agent in the foreground; the user's terminal is in raw mode; it no longer is.
 RESUME, RAW, COOKED = b"c", b"r", b"k"
 
 
 class MonitorLink:
-    """Our end: the monitor's process id, the agent's, and what passes between."""
+    """Our end of the connection: the process ids of the monitor and the agent, and the two sockets."""
 
     def __init__(self, pid: int, control: socket.socket, witness: socket.socket) -> None:
         self.pid, self.control, self._witness = pid, control, witness
         self.agent = 0
 
     def receive(self) -> tuple[bytes, int] | None:
-        """The next record, or None when the monitor is gone."""
+        """Return the next record, or None if the monitor is gone."""
         record = _receive(self.control, RECORD.size)
         return RECORD.unpack(record) if len(record) == RECORD.size else None
 
@@ -68,11 +69,12 @@ class MonitorLink:
         """Send RESUME, RAW or COOKED."""
         try:
             self.control.send(command)
-        except OSError:  # it is gone, which `receive` will tell
+        except OSError:  # the monitor is gone, which `receive` will report
             pass
 
     def saw(self, signal_number: int) -> bool:
-        """Whether a signal that we got was sent to our whole process group. Of use in the placement "shared" only."""
+        """Return whether a signal that we got went to our whole process group. Useful only in the placement
+        "shared"."""
         try:
             self._witness.send(bytes([signal_number]))
             return self._testimony() == b"\1"
@@ -83,24 +85,24 @@ class MonitorLink:
         try:
             return self._witness.recv(1)
         except TimeoutError:
-            os.kill(self.pid, signal.SIGCONT)  # somebody has stopped the group, and continued us alone
+            os.kill(self.pid, signal.SIGCONT)  # the group was stopped, and only we were continued
             return self._witness.recv(1)
 
     def dismiss(self) -> None:
-        """Let the monitor go, and with it what it had adopted; an agent that lives is hung up."""
-        send([self.pid], signal.SIGCONT)  # somebody may have stopped it
+        """Let the monitor exit, and with it the orphans that it adopted; an agent that is still alive is hung up."""
+        send([self.pid], signal.SIGCONT)  # it may have been stopped
         self.control.close()
         self._witness.close()
         try:
             os.waitpid(self.pid, 0)
-        except ChildProcessError:  # whoever started us has children reaped by the system
+        except ChildProcessError:  # we were started with SIGCHLD ignored, so the system reaps our children
             pass
 
 
 def start_monitor(launch: Launch) -> MonitorLink:
-    """Start the monitor and through it the agent; returns when the agent's program runs.
+    """Start the monitor and through it the agent; return when the agent's program is running.
 
-    FORWARDED must be blocked, so that a signal which comes meanwhile waits. Raises AgentNotStarted.
+    FORWARDED must be blocked, so that a signal that arrives meanwhile stays pending. Raises AgentNotStarted.
     """
     control, theirs = socket.socketpair()
     witness, their_witness = socket.socketpair()
@@ -137,7 +139,7 @@ class _Monitor:
         self.agent, self.ended, self.raw, self.dismissed = 0, False, False, False
 
     def start(self) -> int:
-        """Start the agent. Gives the descriptor that tells of children."""
+        """Start the agent. Return the descriptor that becomes readable when a child changes state."""
         signal.pthread_sigmask(signal.SIG_BLOCK, NOT_FOR_THE_MONITOR)
         adopt_orphans()
         wake = wake_on_child()
@@ -160,9 +162,8 @@ class _Monitor:
             fcntl.ioctl(self.tty, termios.TIOCSCTTY, 0)
 
     def _terminals(self) -> list[int]:
-        """The agent's terminal, kept open so that an agent that closes it can open it again; the user's, to put it
-        back.
-        """
+        """Return the agent's terminal, kept open so that an agent that closes it can reopen it, and the user's, to
+        reset it."""
         users = [self.terminal.descriptor] if self.terminal else []
         return users + ([self.tty] if self.tty >= 0 else [])
 
@@ -172,7 +173,7 @@ class _Monitor:
         if self.agent == 0:
             become_agent(self.launch, report)
         os.close(report)
-        failure = os.read(outcome, 4)  # empty when the program runs: it has closed `report`
+        failure = os.read(outcome, 4)  # empty if the program runs: exec has closed `report`
         if failure:
             self._fail(int.from_bytes(failure, "little"))
         self._tell(STARTED, self.agent)
@@ -180,11 +181,11 @@ class _Monitor:
     def _tell(self, kind: bytes, number: int) -> None:
         try:
             self.control.send(RECORD.pack(kind, number))
-        except OSError:  # we are gone, which the next look at `control` tells
+        except OSError:  # gitckpt is gone, which the next look at `control` shows
             pass
 
     def watch(self, wake: int) -> None:
-        """Tell what becomes of the agent and do as we are told, until we are let go."""
+        """Report changes of the agent's state and carry out commands, until dismissed."""
         poll = select.poll()
         for descriptor in (wake, self.control.fileno(), self.witness.fileno()):
             poll.register(descriptor, select.POLLIN)
@@ -215,8 +216,8 @@ class _Monitor:
             return
         self.ended = True
         if self.tty >= 0:
-            # The hang-up at our exit goes to the foreground: to us then, and not to a helper that the agent has left
-            # behind.
+            # The hang-up at our exit goes to the foreground group: make that ours, so that a helper that the agent has
+            # left behind is spared.
             self._bring_to_foreground(os.getpgrp())
             close_all([self.tty])
         self._tell(ENDED, status)
@@ -252,19 +253,19 @@ class _Monitor:
         return AgentTree(os.getpid(), self.agent, own_group=self.placement != "shared")
 
     def leave(self) -> NoReturn:
-        """End. If gitckpt was killed, its terminal is in raw mode still, and the agent lives."""
+        """Exit. If gitckpt was killed, its terminal is still in raw mode, and the agent is alive."""
         try:
             if self.raw and self.terminal:
                 self.terminal.restore()
             if self.agent and not self.ended:
-                # As a terminal does it: whoever is stopped is continued, to hear it.
+                # As a terminal does it: stopped processes are continued, so that they get the signal.
                 send(signal_all(self._tree(), signal.SIGHUP), signal.SIGCONT)
         finally:
             os._exit(0)
 
 
 def _receive(connection: socket.socket, size: int) -> bytes:
-    """So many bytes, or fewer when the other side is gone; killed with mail unread, it resets the connection."""
+    """Return `size` bytes, or fewer if the other side is gone: a peer killed with unread data resets the connection."""
     try:
         return connection.recv(size, socket.MSG_WAITALL)
     except OSError:

@@ -1,4 +1,4 @@
-"""All that we have started, and all that it has started: ended with us when we are told to end."""
+"""Ends everything that we have started, directly or indirectly, when we are told to end."""
 
 from __future__ import annotations
 
@@ -16,17 +16,18 @@ if TYPE_CHECKING:
 
     from gitckpt.process.tree import Process
 
-#: Seconds that a process has to end in once it was told to, and between two looks at those that have to.
+#: How many seconds a process gets to end once it was told to, and the seconds between two looks at the remaining ones.
 PATIENCE = 5.0
 _MOMENT = 0.02
 
 
 @contextmanager
 def none_outliving() -> Iterator[None]:
-    """Where it is left by an exception, a signal's or Ctrl-C's most often, everybody whom we have started meanwhile is
-    told to end, and killed if he does not; also who has left his parent, where the system tells us of those (Linux).
+    """If the block is left by an exception, usually a signal or Ctrl-C, terminate every process started in it, and kill
+    those that do not end. That includes processes that have left their parent, on systems that report them (Linux).
 
-    Where all goes well nobody is told anything: a daemon may be meant to stay."""
+    If all goes well no process is touched: a daemon may be meant to stay.
+    """
     before = {row.pid for row in _living()}
     adopt_orphans()
     try:
@@ -43,8 +44,8 @@ def _living() -> list[Process]:
 
 
 def _end_all_but(before: set[int]) -> None:
-    """Tell all to end at once; kill who is left, again and again, for who is being killed may just have started
-    somebody. Another user's, or who waits in the kernel, is given up after a while."""
+    """Terminate all at once; then kill those that are left, repeatedly, because a process may have forked just before
+    it was killed. Give up after a while on processes of other users, or stuck in the kernel."""
     begun, told = time.monotonic(), set[int]()
     while (left := {row.pid for row in _living()} - before) and time.monotonic() < begun + 2 * PATIENCE:
         if time.monotonic() < begun + PATIENCE:

@@ -1,4 +1,4 @@
-"""Passing bytes on, one read at a time, and doing whatever else becomes possible meanwhile."""
+"""Passes bytes on, one read at a time, and handles other events meanwhile."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Literal
 
-    #: Which of the agent's streams some output came on; on a terminal there is but one.
+    #: Which of the agent's streams some output came on; on a terminal there is only one.
     Stream = Literal["stdout", "stderr"]
 
-#: Bytes of one read.
+#: The size of one read in bytes.
 CHUNK = 65536
 
-#: Bytes typed and not yet taken by the agent, above which the keyboard is read no further.
+#: How many typed bytes may wait for the agent before we stop reading the keyboard.
 MOST_TYPED = 65536
 
-#: Seconds between two questions whether to wait on for a reader that takes nothing.
+#: Seconds between two checks whether to go on waiting for a reader that takes nothing.
 PATIENCE_STEP = 0.1
 
 
@@ -30,9 +30,9 @@ def _nothing() -> None:
 
 
 class Source:
-    """One stream out of the agent: read from `descriptor`, written to `sink`; both are -1 once closed.
+    """One output stream of the agent: read from `descriptor`, written to `sink`; both are -1 once closed.
 
-    `before_close` is for whoever else holds the same terminal.
+    `before_close` is for another user of the same terminal.
     """
 
     def __init__(self, descriptor: int, sink: int, stream: Stream) -> None:
@@ -40,7 +40,7 @@ class Source:
         self.before_close: Callable[[], None] = _nothing
 
     def read(self, most: int = CHUNK) -> bytes | None:
-        """What is there: None for nothing yet, b"" for the end, which a terminal tells by an error."""
+        """Return what is there: None for nothing yet, b"" for the end, which a terminal reports as an error."""
         try:
             return os.read(self.descriptor, most)
         except BlockingIOError:
@@ -49,7 +49,7 @@ class Source:
             return b""
 
     def close(self) -> None:
-        """Close both ends. The agent gets a SIGPIPE, or the hang-up of its terminal, if it writes on."""
+        """Close both ends. If the agent writes on, it gets a SIGPIPE, or its terminal is hung up."""
         self.before_close()
         self.before_close = _nothing
         close_all([end for end in (self.descriptor, self.sink) if end >= 0])
@@ -60,8 +60,8 @@ class Relay:
     """Moves bytes from sources to their sinks, and calls `on_chunk(chunk, stream)` after each write, before the next
     read.
 
-    A sink that takes nothing keeps the sources waiting and nothing else; `abandons` is asked meanwhile whether to give
-    it up. A source whose reader is gone is closed, after `on_chunk` has had what could not be written.
+    A sink that takes nothing blocks the sources but nothing else; meanwhile `abandons` is asked whether to give it up.
+    A source whose sink is gone is closed, after `on_chunk` has received what could not be written.
     """
 
     def __init__(
@@ -88,18 +88,19 @@ class Relay:
         self._beside_output.register(descriptor, event)
 
     def unwatch(self, descriptor: int) -> None:
-        """Look at it no more; no error if nobody does."""
+        """Stop watching the descriptor; no error if it is not watched."""
         if self._actions.pop(descriptor, None) is not None:
             self._everything.unregister(descriptor)
             self._beside_output.unregister(descriptor)
 
     def turn(self, seconds: float | None = None) -> None:
-        """Wait until there is something to do, at most so many seconds, and do it."""
+        """Wait until there is something to do, for at most `seconds`, and do it."""
         self._serve(self._everything, seconds)
 
     def _serve(self, poll: select.poll, seconds: float | None) -> set[int]:
         ready = {descriptor for descriptor, _ in poll.poll(None if seconds is None else max(0.0, seconds * 1000))}
-        # Output last: a sink that stalls serves the others meanwhile, who must not be served again for the same event.
+        # Output last: while a sink stalls, the other descriptors are served, and they must not be served again for the
+        # same event.
         for descriptor in sorted(ready, key=self._outputs.__contains__):
             action = self._actions.get(descriptor)
             if action is not None:
@@ -138,7 +139,7 @@ class Relay:
             self._beside_output.unregister(sink)
 
     def _drop(self, source: Source) -> None:
-        if source not in self.sources:  # what was passed on from within `on_chunk` has come to its end
+        if source not in self.sources:  # a drain from within `on_chunk` has already reached its end
             return
         self.sources.remove(source)
         self._outputs.discard(source.descriptor)
@@ -147,7 +148,8 @@ class Relay:
         source.close()
 
     def drain(self) -> None:
-        """Pass on what lies in the pipes at this moment, and no more: a writer that never rests cannot keep us."""
+        """Pass on what is in the pipes at this moment, and no more, so that a writer that never pauses cannot block
+        us."""
         for source in list(self.sources):
             left = waiting_bytes(source.descriptor)
             while left > 0 and (chunk := source.read(min(left, CHUNK))):
@@ -156,10 +158,10 @@ class Relay:
 
 
 class Keyboard:
-    """What is typed at the user's terminal, on its way to the agent's, the source `screen`.
+    """Passes what is typed at the user's terminal to the agent's terminal, the source `screen`.
 
-    Neither side waits for the other: a paste that the agent does not take yet must not keep us from the output that the
-    agent wants to be rid of first.
+    Neither side blocks the other: a paste that the agent does not take yet must not keep us from reading output that
+    the agent wants to write first.
     """
 
     def __init__(self, relay: Relay, terminal: int, screen: Source) -> None:
@@ -192,7 +194,7 @@ class Keyboard:
             return os.write(self._agents, self._typed) if self._typed else 0
         except BlockingIOError:
             return 0
-        except OSError:  # nobody is there to read it any more
+        except OSError:  # there is no reader any more
             return len(self._typed)
 
     def _close(self) -> None:

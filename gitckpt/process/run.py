@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Leftover(NamedTuple):
-    """A process that the agent started and left running: its id, and its command line for a person to read."""
+    """A process that the agent started and left running: its id, and its command line for the user."""
 
     pid: int
     command: str
@@ -53,21 +53,21 @@ def run_agent(
 ) -> AgentExit:
     """Run an agent on our standard input, output and error until it ends.
 
-    `on_output(chunk, "stdout" | "stderr", agent)` gets every byte, after it was written through to our own stream and
-    before any later one is read; `agent.freeze()` stops the agent's processes for a moment. It is never interrupted: a
-    signal that comes meanwhile is passed on when it returns. If it raises, the agent is hung up and the error goes to
-    the caller.
+    `on_output(chunk, "stdout" | "stderr", agent)` receives every byte, after it was written to our own stream and
+    before any later one is read; `agent.freeze()` stops the agent's processes for a moment. The call is never
+    interrupted: a signal that arrives meanwhile is passed on when it returns. If it raises, the agent is hung up and
+    the error propagates to the caller.
 
-    `mode`: "auto" gives the agent a terminal of its own if standard input and output are terminals, else pipes; "pipe"
-    and "pty" decide. With a terminal both of its streams are one, called "stdout", unless our standard error is
-    something else.
+    `mode`: "auto" gives the agent a terminal of its own if standard input and output are terminals, otherwise pipes;
+    "pipe" and "pty" force one or the other. On a terminal both of its streams are one, called "stdout", unless our
+    standard error is something else.
 
     `before_start` is called when the command was found and nothing runs yet; `on_exit` when the agent has ended and the
-    terminal is as it was, while signals are still held off. INT, TERM, HUP and QUIT go to the agent and all its
+    terminal is restored, while signals are still held back. INT, TERM, HUP and QUIT go to the agent and all its
     processes; an agent that still runs `patience` seconds after a TERM is killed.
 
-    Only for the main thread. Raises UsageError if no command is given or there is no directory `cwd`, AgentNotStarted
-    (exit status 127 or 126) if the command cannot run.
+    Call it from the main thread only. Raises UsageError if no command is given or the directory `cwd` does not exist,
+    AgentNotStarted (exit status 127 or 126) if the command cannot run.
     """
     environment = agent_environment(os.environ) if env is None else dict(env)
     directory = _existing_directory(cwd)
@@ -95,7 +95,7 @@ def _existing_directory(path: str | None) -> str:
 def _open_streams(name: str, plugged: list[int], mode: Mode) -> Streams:
     try:
         return Streams(plugged, mode)
-    except OSError as error:  # no more descriptors or terminals to be had
+    except OSError as error:  # out of descriptors or terminals
         raise not_started(name, error.errno or errno.EMFILE) from error
 
 

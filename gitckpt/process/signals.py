@@ -1,6 +1,4 @@
-"""Signals that reach us while an agent runs: noted at once, acted on one after the other, and not while a checkpoint is
-made.
-"""
+"""Signals that reach us while an agent runs: noted at once, handled one after another, but not during a checkpoint."""
 
 from __future__ import annotations
 
@@ -12,15 +10,15 @@ if TYPE_CHECKING:
     from types import FrameType
     from typing import Any
 
-#: A reader that goes away shall be an error of the write, and an ended child shall wait for us to look.
+#: Fixed dispositions: writing to a closed pipe must fail with an error, and an ended child must wait until we reap it.
 FIXED = ((signal.SIGPIPE, signal.SIG_IGN), (signal.SIGCHLD, signal.SIG_DFL))
 
 
 class Signals:
-    """Takes over the handlers of some signals; `act(number, late)` is called for each, `late` if it had to wait.
+    """Takes over the handlers of some signals. `act(number, late)` is called for each, `late` if it had to wait.
 
-    What was ignored when we came, as HUP is under nohup, stays ignored, INT and QUIT apart: shells ignore them for any
-    job that they start in the background, and a signal that is sent to us by name is meant.
+    Signals that were ignored when we started stay ignored, such as HUP under nohup, except INT and QUIT: shells ignore
+    those for every background job, and such a signal sent to us directly is meant for us.
     """
 
     def __init__(self, act: Callable[[int, bool], None]) -> None:
@@ -30,7 +28,7 @@ class Signals:
         self._before: list[tuple[int, Any]] = []
 
     def install(self, numbers: Iterable[int]) -> None:
-        """Take over these, for the main thread."""
+        """Take over these signals; call it from the main thread."""
         for number in numbers:
             if signal.getsignal(number) != signal.SIG_IGN or number in (signal.SIGINT, signal.SIGQUIT):
                 self._set(number, self._note)
@@ -42,17 +40,17 @@ class Signals:
         signal.signal(number, handler)
 
     def restore(self) -> None:
-        """Put the handlers back that were there before."""
+        """Restore the previous handlers."""
         for number, handler in reversed(self._before):
             signal.signal(number, signal.SIG_DFL if handler is None else handler)
         self._before.clear()
 
     def hold(self) -> None:
-        """Only note what comes, until `release`."""
+        """Only note signals, until `release`."""
         self._held = True
 
     def release(self) -> None:
-        """Act on what was noted, and on what comes, from now on."""
+        """Handle the noted signals, and handle new ones at once from now on."""
         self._held = False
         if self._noted:
             self._act_on_noted()

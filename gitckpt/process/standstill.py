@@ -1,4 +1,4 @@
-"""Stopping many processes as one, so that a snapshot or a signal finds them all as they were at one moment."""
+"""Stops many processes as one, so that a snapshot or a signal finds all of them in the state of a single moment."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from gitckpt.process.tree import AgentTree, Process
 
-#: Seconds to wait for processes to stop: on a busy machine each must get its turn for that; one that waits for a disk
-#: may not stop for long.
+#: How many seconds to wait for processes to stop: on a busy machine each of them must get scheduled first. One that
+#: waits for a disk may not stop for a long time.
 SETTLE, SETTLE_ON_DISK = 2.0, 0.25
 
 #: Seconds between two looks.
@@ -23,12 +23,12 @@ LOOK = 0.0005
 
 
 def stop_all(find: Callable[[], list[Process]], stopped: list[int], announce: Callable[[int], object]) -> bool:
-    """Stop every running process that `find` gives, parents first, and add it to `stopped`; `announce` is told of each
-    before it is.
+    """Stop every running process that `find` returns, parents first, and add it to `stopped`; `announce` is called with
+    each beforehand.
 
-    Returns True when `find` has given none that runs twice in a row: what was forked during the first look is found by
-    the second. False if some did not stop in time. Processes that were stopped before are left alone, and so are those
-    that are not ours to stop.
+    Return True once `find` has returned no running process twice in a row: what was forked during the first look is
+    found by the second. Return False if some did not stop in time. Processes that were stopped before are left alone,
+    and so are those that we may not stop.
     """
     immune: set[int] = set()
     began, clean_looks = time.monotonic(), 0
@@ -47,12 +47,13 @@ def stop_all(find: Callable[[], list[Process]], stopped: list[int], announce: Ca
 
 
 def _is_done(row: Process, stopped: list[int]) -> bool:
-    """Whether it will not move. One that waits for a vforked child would, did the stop not await it when it goes on."""
+    """Return whether the process will not run. One that waits for a vforked child counts only if we have stopped it:
+    the stop takes effect as soon as the wait ends."""
     return row.stands_still if row.pid in stopped else row.is_stopped
 
 
 def _generations(rows: list[Process]) -> list[list[int]]:
-    """Processes sorted by how many parents they have among these. `rows` has parents before children."""
+    """Group the processes by how many ancestors they have among `rows`, which lists parents before children."""
     depth: dict[int, int] = {}
     for row in rows:
         depth[row.pid] = depth.get(row.parent, -1) + 1
@@ -60,8 +61,8 @@ def _generations(rows: list[Process]) -> list[list[int]]:
 
 
 def _let_stop(generation: list[int], deadline: float) -> None:
-    """Wait for these to stop before their children are: else a shell that waits for a child of its own would still
-    wake, and find it stopped."""
+    """Wait until these processes have stopped, before their children are stopped: otherwise a shell waiting for a child
+    would still wake up and find it stopped."""
     while time.monotonic() < deadline and not all(map(is_out_of_the_way, generation)):
         time.sleep(LOOK)
 
@@ -75,15 +76,16 @@ def _refused(pid: int) -> set[int]:
 
 
 def continue_all(stopped: list[int]) -> None:
-    """Continue these, the last stopped first: a shell is then never awake to find a child of its own stopped."""
+    """Continue these processes, the last stopped first, so that no shell ever wakes up while a child of it is
+    stopped."""
     send(reversed(stopped), signal.SIGCONT)
 
 
 def signal_all(tree: AgentTree, number: int) -> set[int]:
-    """Send a signal to all that the agent holds, and give whom it went to: each of them, once.
+    """Send a signal once to every process that the agent holds, and return their process ids.
 
-    They stand still meanwhile. Else a child forked or a group left at the wrong moment would be missed, or what a
-    handler starts would be hit by the signal that the handler is for.
+    All of them are stopped meanwhile. Otherwise a process that forks or leaves a group at the wrong moment would be
+    missed, or a process started by a signal handler would get that same signal.
     """
     stopped: list[int] = []
     try:

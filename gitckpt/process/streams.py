@@ -1,4 +1,4 @@
-"""What the agent gets as its standard input, output and error, and our ends of it."""
+"""The agent's standard input, output and error, and our ends of them."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
     Mode = Literal["auto", "pipe", "pty"]
 
-    #: Where the agent stands: on a terminal of its own; in our process group, which shares our terminal with it; or,
-    #: where there is no terminal, in a group and session that no signal to our group reaches.
+    #: Where the agent runs: on a terminal of its own; in our process group, sharing our terminal; or, if there is no
+    #: terminal, in a group and session that no signal to our group reaches.
     Placement = Literal["terminal", "shared", "own"]
 
 
 class Streams:
-    """`stdio` are the agent's ends; `sources` ours. `screen` is our side of the agent's terminal, `tty` its side, -1
-    for none.
+    """`stdio` are the agent's ends, `sources` ours. `screen` is our side of the agent's terminal, `tty` its side; -1 if
+    none.
 
-    Standard input is the one that we were given: no byte of it goes through us, and none is lost or echoed. Only a
-    terminal is read by us, when the agent has one of its own. `plugged` are those of 0, 1, 2 that were closed.
+    Standard input is passed to the agent as is: no byte of it goes through us, and none is lost or echoed. We read it
+    only if it is a terminal and the agent has one of its own. `plugged` lists those of 0, 1, 2 that were closed.
     """
 
     def __init__(self, plugged: Collection[int], mode: Mode) -> None:
@@ -55,7 +55,7 @@ class Streams:
         return theirs
 
     def close_agents_ends(self) -> None:
-        """Leave its ends to the agent, so that each of ours comes to its end with the last writer."""
+        """Close the agent's ends in our process, so that each of our ends reaches end of file with the last writer."""
         close_all({end for end in (*self.stdio, self.tty) if end is not None and end > 2})
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""Commands side by side, each with its output in a file, and all of them ended when we end."""
+"""Runs commands in parallel, each with its output in a file; all of them are ended when we end."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from gitckpt.process.offspring import none_outliving
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-#: Linux: which signal a process gets when its parent is gone (prctl(2)).
+#: Linux: sets which signal a process gets when its parent is gone (prctl(2)).
 PR_SET_PDEATHSIG = 1
 
-#: Seconds that a command has to end in once it was told to.
+#: How many seconds a command gets to end once it was told to.
 PATIENCE = 20.0
 
 
 class Command(NamedTuple):
-    """What is to be run, in which directory, and the file that its output is added to."""
+    """What to run, in which directory, and the file that its output is appended to."""
 
     argv: Sequence[str]
     cwd: bytes
@@ -30,18 +30,20 @@ class Command(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a command ended: a shell's exit status, 128 + the signal where one ended it; and after how many seconds."""
+    """How a command ended: its exit status as a shell gives it, 128 + the signal if one ended it; and after how
+    long."""
 
     status: int
     seconds: float
 
 
 def run_together(commands: Sequence[Command], env: Mapping[str, str]) -> list[Ended]:
-    """Run all at once, with nothing on standard input, until the last has ended.
+    """Run all commands at once, with empty standard input, until the last one has ended.
 
-    When this is interrupted all of them are told to end, waited for, and killed if they do not, with all that they have
-    started; also when this process is killed they are told. Raises OSError for a command that cannot be started, with
-    none left running."""
+    If this is interrupted, all of them are terminated and waited for, and killed if they do not end, together with
+    everything that they started. They are also terminated if this process is killed. Raises OSError if a command cannot
+    be started, and leaves none running.
+    """
     with none_outliving():
         return _run(commands, env)
 
@@ -71,7 +73,7 @@ def _start(command: Command, env: Mapping[str, str]) -> subprocess.Popen[bytes]:
 
 
 def _bound_to_us() -> Callable[[], None] | None:
-    """What has a child told to end when we are gone, where the system can do that."""
+    """Return a function for the child that has it terminated when we are gone; None if the system cannot do that."""
     library, parent = ctypes.CDLL(None), os.getpid()
 
     def bind() -> None:
@@ -83,7 +85,7 @@ def _bound_to_us() -> Callable[[], None] | None:
 
 
 def _end(running: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Tell them to end, and see to it that they do. `wrap` hands the word on to its agent."""
+    """Terminate the processes, and make sure that they end. `wrap` passes the signal on to its agent."""
     for process in running:
         process.terminate()
     deadline = time.monotonic() + PATIENCE

@@ -1,4 +1,4 @@
-"""The processes below an agent: who they are now, and how a signal reaches them."""
+"""The processes below an agent: which they are now, and how a signal reaches them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 STILL = "TtZX"
 DEAD = "ZX"
 
-#: State of one that waits in the kernel and cannot be stopped there; where it does in a vfork(2), by version of Linux.
+#: The state of a process that waits in the kernel and cannot be stopped there; and the kernel functions in which it
+#: waits during a vfork(2), depending on the Linux version.
 WAITING = "D"
 VFORK = (b"kernel_clone", b"_do_fork", b"do_fork")
 
-#: What stands for the fields of a process that has just gone.
+#: Stands for the fields of a process that has just disappeared.
 GONE = [b"X"]
 
 
@@ -37,17 +38,17 @@ class Process(NamedTuple):
 
     @property
     def waits(self) -> bool:
-        """Whether it waits in the kernel, for a disk most often, and cannot be stopped there."""
+        """Whether it waits in the kernel, usually for a disk, and cannot be stopped there."""
         return self.state == WAITING
 
     @property
     def is_stopped(self) -> bool:
-        """Whether all threads of it are stopped, or dead."""
+        """Whether all its threads are stopped or dead."""
         return self._every_thread(_is_stopped)
 
     @property
     def stands_still(self) -> bool:
-        """Whether no thread of it runs: all are stopped, or wait for a child to come out of a vfork."""
+        """Whether none of its threads runs: all are stopped, or wait for a vforked child."""
         return self._every_thread(lambda thread, state: _is_stopped(thread, state) or _waits_for_vfork(thread, state))
 
     def _every_thread(self, holds: Callable[[str, str], bool]) -> bool:
@@ -58,7 +59,7 @@ class Process(NamedTuple):
 
 
 def process_table() -> dict[int, Process]:
-    """All processes by their id."""
+    """Return all processes, by process id."""
     rows = _rows_of_proc() if sys.platform == "linux" else rows_of_ps()
     return {row.pid: row for row in rows}
 
@@ -79,18 +80,18 @@ def _row_of_proc(name: str) -> Process | None:
 
 
 def find_process(pid: int) -> Process | None:
-    """One row of the table, or None if there is no such process."""
+    """Return one row of the table, or None if there is no such process."""
     return _row_of_proc(str(pid)) if sys.platform == "linux" else process_table().get(pid)
 
 
 def is_out_of_the_way(pid: int) -> bool:
-    """Whether the process is gone, stands still, or waits in the kernel."""
+    """Return whether the process is gone, does not run, or waits in the kernel."""
     row = find_process(pid)
     return row is None or row.stands_still or row.waits
 
 
 def rows_of_ps() -> Iterator[Process]:
-    """The same from the command ps, for systems without /proc; it does not tell threads."""
+    """Yield the rows from ps, for systems without /proc; they lack the number of threads."""
     import subprocess
 
     listing = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False).stdout
@@ -99,7 +100,7 @@ def rows_of_ps() -> Iterator[Process]:
 
 
 def _stat_fields(directory: str) -> list[bytes]:
-    # The command's name stands in brackets and may hold anything, brackets too.
+    # The command's name is in parentheses and may contain anything, even parentheses.
     return _read(f"{directory}/stat").rpartition(b")")[2].split() or GONE
 
 
@@ -132,7 +133,7 @@ def _waits_for_vfork(thread: str, state: str) -> bool:
 
 
 def command_line(pid: int) -> str:
-    """The command that a process runs, for a person to read; "" if it is gone."""
+    """Return the command line of a process, for the user; "" if it is gone."""
     if sys.platform == "linux":
         return os.fsdecode(_read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" "))
     import subprocess
@@ -141,18 +142,18 @@ def command_line(pid: int) -> str:
 
 
 def descendants(table: dict[int, Process], root: int) -> list[Process]:
-    """All below `root`, parents before their children."""
+    """Return all processes below `root`, parents before their children."""
     children: dict[int, list[Process]] = {}
     for row in table.values():
         children.setdefault(row.parent, []).append(row)
     found = list(children.get(root, ()))
-    for row in found:  # grows as it is walked
+    for row in found:  # grows during the iteration
         found += children.get(row.pid, ())
     return found
 
 
 def send(pids: Iterable[int], signal_number: int) -> None:
-    """Send a signal to each that is still there and ours."""
+    """Send a signal to each process that still exists and that we may signal."""
     for pid in pids:
         try:
             os.kill(pid, signal_number)
@@ -161,22 +162,23 @@ def send(pids: Iterable[int], signal_number: int) -> None:
 
 
 class AgentTree:
-    """The agent `agent` and all that descends from it, below the process `monitor` that adopts its orphans.
+    """The process `agent` and all its descendants, below the process `monitor`, which adopts its orphans.
 
-    `own_group` says that the agent leads a process group, which then holds nobody else's processes.
+    `own_group` says that the agent leads a process group, which then holds no one else's processes.
     """
 
     def __init__(self, monitor: int, agent: int, own_group: bool) -> None:
         self.monitor, self.agent, self.own_group = monitor, agent, own_group
 
     def members(self) -> list[Process]:
-        """Every living process of the tree, parents before their children."""
+        """Return every living process of the tree, parents before their children."""
         return [row for row in descendants(process_table(), self.monitor) if not row.is_dead]
 
     def held(self) -> list[Process]:
-        """The agent and all that it has not let go: what a signal to the agent is for.
+        """Return the agent and all processes that it has not released: those that a signal to the agent is for.
 
-        Let go are orphans outside its process group, and what they have started: helpers that are to outlive it.
+        Released are orphans outside its process group, and what they have started: helpers that are meant to outlive
+        it.
         """
         table = process_table()
         led = {row.pid for row in table.values() if self.own_group and row.group == self.agent}
