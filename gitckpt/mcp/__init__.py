@@ -1,7 +1,8 @@
 """The tools over the Model Context Protocol, on standard input and output.
 
-A client may give a server a second to tell its tools, and leave them out where it does not. So the first questions are
-answered at once (`greeting`), and the official SDK, which takes most of that second to load, does the rest (`server`).
+Some clients give a server one second to list its tools, and do without them after that. So the first requests are
+answered at once (`greeting`), and the official SDK, which takes most of that second to load, handles the rest
+(`server`).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def serve() -> None:
 
 
 def _divert() -> None:
-    """What a call starts reads nothing of the client's, and what it prints by mistake is no answer."""
+    """Keep child processes and stray prints off the protocol streams: standard input becomes empty, standard output
+    goes to standard error."""
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)

@@ -1,4 +1,4 @@
-"""The first words with a client, as the SDK would answer them and before it is there: who we are, and our tools."""
+"""The first exchange with a client, answered as the SDK would but before it is loaded: who we are, and our tools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from gitckpt.mcp import INSTRUCTIONS
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-#: Versions of the protocol that begin with `initialize`. A client of any other is the SDK's from the first word on.
+#: Protocol versions that start with `initialize`. A client of any other version is handled by the SDK from its first
+#: request.
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 #: Tools that change nothing.
@@ -19,15 +20,15 @@ READ_ONLY: Final = ("log", "diff", "context")
 
 
 class Greeted(NamedTuple):
-    """Lines that the client has sent and that the SDK has to read; `answered` is whether the first of them, which is
-    `initialize` then, has been answered."""
+    """Lines that the client has sent and that the SDK has yet to read. `answered` says whether the first of them, then
+    an `initialize`, has been answered."""
 
     lines: list[bytes]
     answered: bool
 
 
 def greet(requests: BinaryIO, answers: BinaryIO) -> Greeted | None:
-    """Answer until the tools are told, or something else is asked; None where the client has gone."""
+    """Answer requests until the tools have been listed, or something else is asked. Return None if the client left."""
     lines: list[bytes] = []
     answered = False
     while line := requests.readline():
@@ -46,7 +47,7 @@ def greet(requests: BinaryIO, answers: BinaryIO) -> Greeted | None:
 
 
 def _request(line: bytes) -> dict[str, Any]:
-    """The request, {} for anything that is none of the kind that is answered here."""
+    """Return the request, or {} if it is not of a kind that is answered here."""
     try:
         request = json.loads(line)
     except (ValueError, RecursionError):
@@ -61,7 +62,7 @@ def _parameters(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def _hello(request: dict[str, Any]) -> dict[str, Any] | None:
-    """Who we are, for a client that has told all that the protocol asks of it."""
+    """Return our reply to `initialize`; None if the client has not sent everything that the protocol requires."""
     asked = _parameters(request)
     version, client = asked.get("protocolVersion"), asked.get("clientInfo")
     told = isinstance(client, dict) and all(isinstance(client.get(key), str) for key in ("name", "version"))
@@ -76,7 +77,7 @@ def _hello(request: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def tools() -> list[dict[str, Any]]:
-    """Our tools as the protocol describes them."""
+    """Return our tools as the protocol describes them."""
     from gitckpt.toolbox.tools import TOOLS
 
     return [

@@ -1,7 +1,8 @@
 """The tools, served by the official SDK.
 
-Nothing is kept between calls: each is answered from the repository that the server was started in, as it is then. Calls
-are carried out one after the other, and one that has begun is finished though the client goes away."""
+Nothing is kept between calls: each is answered from the present state of the repository that the server was started in.
+Calls run one at a time, and a call that has begun is finished even if the client goes away.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class _Heard(TextIOWrapper):
-    """What the client sends, after lines that it has sent already."""
+    """What the client sends, preceded by lines that were already read."""
 
     def __init__(self, requests: BinaryIO, lines: list[bytes]) -> None:
         super().__init__(requests, encoding="utf-8", errors="replace")
@@ -44,12 +45,12 @@ class _Heard(TextIOWrapper):
         return _sound(self._lines.pop(0) if self._lines else super().readline(size))
 
 
-#: The escape of a half of a character: a text that was cut in two has one that stands alone.
+#: The escape of a surrogate: a text that was cut in the middle of a character has an unpaired one.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def _sound(line: str) -> str:
-    """A request with no half characters in it: the SDK cannot read these, and would never answer."""
+    """Return a request without unpaired surrogates: the SDK cannot read those, and would never answer."""
     if not _HALF.search(line):
         return line
     try:
@@ -59,7 +60,7 @@ def _sound(line: str) -> str:
 
 
 class _Told(TextIOWrapper):
-    """What the client is sent, without the first message where it has had that."""
+    """What is sent to the client, without the first message if the client already has it."""
 
     def __init__(self, answers: BinaryIO, *, has_first: bool) -> None:
         super().__init__(answers, encoding="utf-8")
@@ -109,6 +110,6 @@ def _refusal(error: GitckptError) -> CallToolResult:
 
 
 def _result(text: str, *, failed: bool = False) -> CallToolResult:
-    # half a character, as a file name may hold one, is no JSON
+    # a file name may hold an unpaired surrogate, which is not valid JSON
     sound = text.encode("utf-8", "replace").decode()
     return CallToolResult(content=[TextContent(type="text", text=sound)], is_error=failed)
