@@ -1,4 +1,5 @@
-"""What an agent can do itself: one definition of each tool, for MCP and for function calling alike.
+"""The tools for an agent: each is defined once, for both MCP and function calling.
 
-The host enforces the rules; the model is not trusted. All that a tool has to know it reads from git, so that any
-process can answer the next call."""
+The host enforces the rules; the model is not trusted. A tool reads everything that it needs from git, so any process
+can answer the next call.
+"""

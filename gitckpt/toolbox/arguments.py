@@ -1,4 +1,4 @@
-"""The arguments of each tool. What is written here is what a model reads, as JSON schema."""
+"""The arguments of each tool. A model reads the class docstrings and descriptions here, as JSON schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class Arguments(BaseModel):
-    """Base: what is not named is refused, so that a model learns of a mistyped name."""
+    """Base: unknown names are refused, so that a model notices a misspelled one."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -21,7 +21,7 @@ _Given = TypeVar("_Given", bound=Arguments)
 
 
 def validated(name: str, arguments: type[_Given], given: object) -> _Given:
-    """The arguments of one call of the tool `name`. Raises UsageError, in words that a model can act on."""
+    """Return the arguments of one call of the tool `name`. Raises UsageError, in words that a model can act on."""
     try:
         return arguments.model_validate(given if given is not None else {})
     except ValidationError as error:

@@ -1,5 +1,5 @@
-"""Checkpoint and reset: the state that an agent goes on from, and the rules that the host enforces. One definition for
-MCP and for function calling."""
+"""Checkpoint and reset: the state that an agent continues from, and the rules that the host enforces. Shared by MCP and
+function calling."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from gitckpt.toolbox.arguments import CheckpointArguments
     from gitckpt.trajectory.events import Event
 
-#: Checkpoints in a row without progress after which a run is stuck.
+#: After this many checkpoints in a row without progress, a run is stuck.
 STUCK = 3
 
 
 class Saved(NamedTuple):
-    """A checkpoint on record, what the agent is told, and how many in a row have brought no progress."""
+    """A recorded checkpoint, what the agent is told, and how many checkpoints in a row have brought no progress."""
 
     event: Event
     answer: str
@@ -31,7 +31,7 @@ class Saved(NamedTuple):
 
 
 def save_state(recorder: Recorder, before: Sequence[Event], call: CheckpointArguments) -> Saved:
-    """Put a state on record with the work tree as it is; `before` is the line so far."""
+    """Record a state together with the work tree as it is now; `before` is the line so far."""
     fields = {name: value for name, value in call.model_dump().items() if value}
     event = recorder.checkpoint(fields | {"next": call.todo[0] if call.todo else ""})
     idle = _idle([*_states(before), event.fields])
@@ -53,7 +53,7 @@ def _stale_lines(recorder: Recorder, event: Event) -> list[str]:
 
 
 def _states(events: Sequence[Event]) -> list[dict[str, Any]]:
-    """The states that the agent gave, oldest first."""
+    """Return the states that the agent gave, oldest first."""
     return [event.fields for event in events if _has_state(event) and not event.document.get("by_host")]
 
 
@@ -62,7 +62,7 @@ def _has_state(event: Event) -> bool:
 
 
 def _idle(states: Sequence[dict[str, Any]]) -> int:
-    """How many checkpoints in a row, up to the last, add no fact and finish no todo."""
+    """Return how many checkpoints in a row, up to the last, add no fact and finish no todo."""
     idle = 0
     for place in range(len(states) - 1, 0, -1):
         if is_progress(states[place - 1], states[place]):
@@ -81,7 +81,7 @@ def _progress_words(idle: int) -> list[str]:
 
 
 def last_state(events: Sequence[Event]) -> Event | None:
-    """The newest checkpoint with a state to go on from."""
+    """Return the newest checkpoint with a state to continue from."""
     return next((event for event in reversed(events) if _has_state(event)), None)
 
 
@@ -90,7 +90,7 @@ def _place_of_reset(events: Sequence[Event]) -> int:
 
 
 def refuse_reset(events: Sequence[Event]) -> None:
-    """Raises Refused where a reset would lose work or get nowhere."""
+    """Raise Refused if a reset would lose work or make no headway."""
     place = _place_of_reset(events)
     saved = last_state(events[place + 1 :])
     if saved is None:
@@ -104,9 +104,10 @@ def refuse_reset(events: Sequence[Event]) -> None:
 
 
 def clear(recorder: Recorder, events: Sequence[Event], *, forced: bool = False) -> tuple[Event, str]:
-    """Put on record that the context is cleared; the event, and all that the agent knows from then on.
+    """Record that the context is cleared. Return the event, and the text that is all the agent knows from then on.
 
-    `events` is the line so far, and holds a checkpoint with a state. `forced` says that the host did it."""
+    `events` is the line so far, and holds a checkpoint with a state. `forced` says that the host did it.
+    """
     saved = last_state(events)
     assert saved is not None
     document: dict[str, Any] = {"state": {"id": saved.id, "fields": dict(saved.fields)}}
@@ -116,6 +117,6 @@ def clear(recorder: Recorder, events: Sequence[Event], *, forced: bool = False) 
 
 
 def state_text(recorder: Recorder, saved: Event) -> str:
-    """A state as an agent is given it to go on from, with a word on each fact whose file has changed."""
+    """Return a state as an agent is given it to continue from, with a note on each fact whose file has changed."""
     lines = [block_text("checkpoint", saved.id, saved.fields), *_stale_lines(recorder, saved)]
     return "\n".join([*lines, "Name the next step, then take it."])

@@ -1,5 +1,5 @@
-"""The tools themselves: each takes its arguments, does what it says in the work tree it is called in, and answers in
-words that a model can act on."""
+"""The tools themselves: each takes its arguments, acts in the work tree where it is called, and answers in words that a
+model can act on."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from gitckpt.restorer import Outcome
     from gitckpt.trajectory.plan import Plan
 
-#: Characters of a difference that are shown; the rest is in git.
+#: The maximum number of characters of a diff that are shown; the rest is in git.
 MOST_SHOWN = 20_000
 
 
 class Tool(NamedTuple):
-    """One tool: `description` and `arguments` are what a model reads, `run` carries a call out."""
+    """One tool: `description` and `arguments` are what a model reads, `run` carries out a call."""
 
     name: str
     description: str
@@ -40,7 +40,7 @@ class Tool(NamedTuple):
 
 @contextmanager
 def _open_tree() -> Iterator[tuple[WorkTree, list[str]]]:
-    """The work tree, closed again at the end, and what it has to tell."""
+    """Yield the work tree, which is closed at the end, and a list that collects its notes."""
     notes: list[str] = []
     tree = WorkTree(Reader().repository, notes.append, lenient=True)
     try:
@@ -50,7 +50,7 @@ def _open_tree() -> Iterator[tuple[WorkTree, list[str]]]:
 
 
 def checkpoint(call: given.CheckpointArguments) -> str:
-    """Save the state and the work tree. What is wrong with the state is told, and mended where it can be."""
+    """Save the state and the work tree. Problems with the state are reported, and corrected where possible."""
     before = Reader().own_line()
     with _open_tree() as (tree, notes):
         saved = save_state(Recorder(tree), before, call)
@@ -58,7 +58,7 @@ def checkpoint(call: given.CheckpointArguments) -> str:
 
 
 def reset(call: given.NoArguments) -> str:
-    """Give the state to go on from, once something new is on record since the last time."""
+    """Return the state to continue from, if something new is on record since the last reset."""
     events = Reader().own_line()
     refuse_reset(events)
     with _open_tree() as (tree, _):
@@ -75,7 +75,7 @@ def summary(call: given.SummaryArguments) -> str:
 
 
 def retry(call: given.RetryArguments) -> str:
-    """Fork at a checkpoint, and put the work tree back to it."""
+    """Fork at a checkpoint, and restore the work tree to it."""
     target = Reader().find(call.source).event
     with _open_tree() as (tree, _):
         fields = {"from": target.id or target.commit, "reason": call.reason, "new_strategy": call.strategy}
@@ -89,7 +89,7 @@ def retry(call: given.RetryArguments) -> str:
 
 
 def rollback(call: given.RollbackArguments) -> str:
-    """Show the plan of a rollback; with its hash, carry it out."""
+    """Show the plan of a rollback; given its hash, carry it out."""
     reader = Reader()
     found = reader.find(call.to)
     paths = from_here(reader.repository, call.paths)
@@ -124,7 +124,7 @@ def _outcome_text(outcome: Outcome, to: str) -> str:
 
 
 def log(call: given.LogArguments) -> str:
-    """The last events of the session."""
+    """Return the last events of the session."""
     from gitckpt.views.log import log_lines
 
     session = Reader().current_session()
@@ -134,7 +134,7 @@ def log(call: given.LogArguments) -> str:
 
 
 def diff(call: given.DiffArguments) -> str:
-    """What differs between two checkpoints, or one and the work tree."""
+    """Return what differs between two checkpoints, or between one and the work tree."""
     from gitckpt.repo.trees import numstat, patch
     from gitckpt.views.diff import stat_lines
 
@@ -156,7 +156,7 @@ def _present_tree() -> str:
 
 
 def context(call: given.ContextArguments) -> str:
-    """What has to be known to go on."""
+    """Return what the agent has to know to continue."""
     from gitckpt.trajectory.context import build_context
 
     return build_context(Reader().entries(own=True), call.budget) or "Nothing is on record yet: begin, then checkpoint."
@@ -210,7 +210,8 @@ TOOLS = {
 
 
 def call_tool(name: str, arguments: object) -> str:
-    """Carry out one call; the answer. Raises GitckptError where it was not done, UsageError where it makes no sense."""
+    """Carry out one call and return the answer. Raises GitckptError if it was not done, UsageError for an invalid
+    call."""
     if name not in TOOLS:
         raise UsageError(f"there is no tool {name!r}", f"the tools are {', '.join(TOOLS)}")
     tool = TOOLS[name]
