@@ -1,6 +1,7 @@
-"""What a model can call: a name, what it is told of it, and what is done.
+"""What a model can call: a name, the description that it reads, and what is done.
 
-The schema that the model reads and the check of what it writes come from one pydantic model."""
+One pydantic model yields both the schema that the model reads and the validation of what it writes.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +17,17 @@ if TYPE_CHECKING:
     from gitckpt.loop.stream import Call
     from gitckpt.toolbox.arguments import Arguments
 
-#: Characters of an answer that a model gets; the middle of a longer one is left out.
+#: The maximum length of an answer to a model, in characters; the middle of a longer one is left out.
 MOST_ANSWERED = 12_000
 
 
 class Finished(Exception):
-    """An action ends the run; `str` is what came out."""
+    """Raised by an action that ends the run; `str` is the result."""
 
 
 class Action(NamedTuple):
-    """One thing to call. `run` takes the arguments as a JSON object and gives the answer; a GitckptError is told to the
-    model, Finished ends the run. `changes_files` says that it may."""
+    """One thing to call. `run` takes the arguments as a JSON object and returns the answer. The model is told of a
+    GitckptError; Finished ends the run. `changes_files` says that it may change files."""
 
     name: str
     description: str
@@ -35,7 +36,7 @@ class Action(NamedTuple):
     changes_files: bool = False
 
     def function(self) -> dict[str, Any]:
-        """As Chat Completions takes it."""
+        """Return the action as Chat Completions takes it."""
         return {
             "type": "function",
             "function": {"name": self.name, "description": self.description, "parameters": self.schema},
@@ -45,7 +46,7 @@ class Action(NamedTuple):
 def action_of(
     arguments: type[Arguments], name: str, description: str, run: Callable[[Any], str], *, changes_files: bool = False
 ) -> Action:
-    """An action whose arguments are such a model: `run` gets an instance. A call that does not fit it is refused."""
+    """Return an action that validates its arguments as `arguments`: `run` gets an instance. Other calls are refused."""
     from gitckpt.toolbox.arguments import validated
 
     def checked(given: dict[str, Any]) -> str:
@@ -55,7 +56,7 @@ def action_of(
 
 
 def named(actions: Sequence[Action]) -> dict[str, Action]:
-    """The actions by their names. Raises UsageError where two have the same."""
+    """Return the actions by name. Raises UsageError if two have the same name."""
     found: dict[str, Action] = {}
     for action in actions:
         if action.name in found:
@@ -65,7 +66,7 @@ def named(actions: Sequence[Action]) -> dict[str, Action]:
 
 
 def carry_out(call: Call, actions: dict[str, Action]) -> tuple[str, bool]:
-    """What comes of a call, in words for the model, and whether it was done. Raises Finished."""
+    """Carry out a call. Return its answer, in words for the model, and whether it was done. Raises Finished."""
     try:
         action = actions.get(call.name)
         if action is None:
@@ -84,7 +85,7 @@ def _object(call: Call) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         wrong = f"the arguments of {call.name} are no JSON ({error})"
         raise UsageError(wrong, "nothing was done; write them again, as one JSON object") from error
-    if given is None:  # as some models call what takes no arguments
+    if given is None:  # some models send this for a call without arguments
         return {}
     if not isinstance(given, dict):
         raise UsageError(f"the arguments of {call.name} are no JSON object", "nothing was done; write them again")
@@ -92,7 +93,7 @@ def _object(call: Call) -> dict[str, Any]:
 
 
 def bounded(text: str, most: int = MOST_ANSWERED) -> str:
-    """The text with its middle left out where it is longer than `most` characters, and valid Unicode."""
+    """Return the text as valid Unicode, with its middle left out if it is longer than `most` characters."""
     text = sound(text)
     if len(text) <= most:
         return text

@@ -1,4 +1,4 @@
-"""The arguments of what a model can do in the work tree. What is written here is what it reads, as JSON schema."""
+"""The arguments of the actions in the work tree. Models read the class docstrings and descriptions as JSON schema."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
-"""The loop: the model is asked, what it calls is done, until it is done, stuck, or out of turns.
+"""The loop: ask the model, carry out what it calls, until it is done, stuck, or out of turns.
 
-Over its limit the context is cleared: the model is asked to save its state and to reset; where it does not, the host
-does it with the last state."""
+When the context exceeds its limit it is cleared: the model is asked to save its state and to reset. If it does not, the
+host does so with the last state.
+"""
 
 from __future__ import annotations
 
@@ -21,24 +22,25 @@ if TYPE_CHECKING:
     from gitckpt.loop.memory import Memory
     from gitckpt.loop.stream import Call, Reply
 
-#: Turns over the limit after which the host clears the context itself.
+#: How many turns over the limit until the host clears the context itself.
 PATIENCE = 2
 
-#: Replies in a row without a tool call and without FINAL after which a run is stuck.
+#: After this many replies in a row without a tool call and without FINAL, a run is stuck.
 SILENT = 3
 
-#: How a reply ends that was longer than one may be.
+#: The finish reason of a reply that exceeded the maximum length.
 CUT_OFF = "length"
 
 _FINAL = re.compile(r"^[\W_]*FINAL\b", re.MULTILINE)
 
-#: What a model says to itself, where its endpoint does not keep that apart.
+#: Matches the model's reasoning, for endpoints that do not separate it from the reply.
 THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)", re.DOTALL)
 
 
 class Limits(NamedTuple):
-    """Replies of the model at most; characters of all messages, and tokens as the endpoint counts them, over which the
-    context is cleared; tokens of one `reply` at most. None is no limit of ours."""
+    """The maximum number of `turns` (replies of the model); the `characters` of all messages, and the `tokens` as the
+    endpoint counts them, above which the context is cleared; the maximum tokens of one `reply`. None means that we set
+    no limit."""
 
     turns: int = 40
     characters: int | None = 24_000
@@ -47,19 +49,19 @@ class Limits(NamedTuple):
 
 
 class Observer:
-    """Who watches a run. Each method is called as it happens, and does nothing here."""
+    """Watches a run. Each method is called as things happen, and does nothing here."""
 
     def text(self, piece: str) -> None:
-        """A piece of what the model says."""
+        """Called with a piece of what the model says."""
 
     def reply(self, reply: Reply, usage: Usage) -> None:
-        """A whole reply; `usage` is that of all requests so far."""
+        """Called with a whole reply; `usage` is that of all requests so far."""
 
     def called(self, call: Call) -> None:
         """A tool call is about to be carried out."""
 
     def answered(self, call: Call, text: str, ok: bool) -> None:
-        """It was carried out, or refused."""
+        """A tool call was carried out, or refused."""
 
     def reset(self, forced: bool) -> None:
         """The context was cleared."""
@@ -69,7 +71,7 @@ class Observer:
 
 
 class Outcome(NamedTuple):
-    """How a run ended: `done` with what the model says came out, `stuck` with why, or out of `turns`."""
+    """How a run ended: `done` with the model's result, `stuck` with the reason, or out of `turns`."""
 
     kind: Literal["done", "stuck", "turns"]
     text: str
@@ -79,12 +81,12 @@ class Outcome(NamedTuple):
 
 
 class _Stuck(Exception):
-    """The run gets nowhere; `str` is why."""
+    """The run makes no headway; `str` is the reason."""
 
 
 class Conversation:
-    """One run. `system` is the text before all, with the task; after a reset the model sees it, the state, and nothing
-    else. Without a `memory` nothing is ever cleared."""
+    """One run. `system` is the text before everything else, to which the task is added. After a reset the model sees
+    that text, the state, and nothing else. Without a `memory` nothing is ever cleared."""
 
     def __init__(
         self,
@@ -104,20 +106,21 @@ class Conversation:
         self.messages: list[Message] = []
         self._begin(wording.BEGIN)
         self._turns = self._silent = 0
-        #: Turns over the limit since the model was asked, or has saved; checkpoints before; whether it has saved since.
+        #: Turns over the limit since the model was asked or has saved; the checkpoints before that; whether it has
+        #: saved since.
         self._over, self._before, self._has_saved = 0, 0, False
 
     def _begin(self, text: str) -> None:
         self.messages = [self._system, {"role": "user", "content": text}]
 
     def go_on(self) -> None:
-        """Begin from the state on record, as after a reset, where there is one."""
+        """Begin from the state on record, as after a reset, if there is one."""
         state = self.memory.going_on() if self.memory else ""
         if state:
             self._begin(state)
 
     def run(self) -> Outcome:
-        """Run to the end. Raises EndpointFailed where the endpoint was given up; what is on record stays."""
+        """Run to the end. Raises EndpointFailed if the endpoint was given up; what is on record stays."""
         try:
             while self._turns < self.limits.turns:
                 self._turns += 1
@@ -150,18 +153,19 @@ class Conversation:
         try:
             return self.request(self.messages)
         except ContextOverflow:
-            if self.memory is None or len(self.messages) <= 2:  # cleared already, and still too long
+            if self.memory is None or len(self.messages) <= 2:  # already cleared, and still too long
                 raise
         self._clear(self.memory.clear_by_force(behind=True), forced=True)
         return self.request(self.messages)
 
     def request(self, messages: Sequence[Message]) -> Reply:
-        """Ask the endpoint."""
+        """Ask the endpoint for one reply."""
         functions = [action.function() for action in self._actions.values()]
         return self.endpoint.ask(messages, functions, self.observer.text)
 
     def _carry_out(self, reply: Reply) -> bool:
-        """Do what was called, in order; whether the context was cleared, after which the other calls mean nothing."""
+        """Carry out the calls in order. Return whether the context was cleared; the remaining calls are then
+        dropped."""
         for call in reply.calls:
             self.observer.called(call)
             answer, ok = carry_out(call, self._actions)
@@ -178,7 +182,7 @@ class Conversation:
         return False
 
     def _hear(self, reply: Reply) -> None:
-        """A reply that calls nothing: the end, or a model that has to be asked to go on."""
+        """Handle a reply without a tool call: either the run is finished, or the model must be asked to go on."""
         said = THOUGHT.sub("", reply.text).strip()
         if _FINAL.search(said):
             raise Finished(said)
@@ -192,8 +196,8 @@ class Conversation:
         self.messages.append({"role": "user", "content": text})
 
     def _mind_limits(self, memory: Memory, checkpoints: int) -> None:
-        """Ask for a checkpoint, then for a reset; after two turns without either the host does it. `checkpoints` is how
-        many there were before this turn."""
+        """Ask for a checkpoint, then for a reset; after two turns without either, the host does it. `checkpoints` is
+        their number before this turn."""
         self._before = self._before if self._over else checkpoints
         self._over += 1
         if memory.checkpoints > self._before and not self._has_saved:
@@ -216,7 +220,7 @@ class Conversation:
 
 
 def characters(messages: Sequence[Message]) -> int:
-    """How many characters the messages have: what is said, called and answered."""
+    """Return the number of characters in the messages: text, calls and answers."""
     called = (call["function"] for message in messages for call in message.get("tool_calls") or ())
     return sum(len(str(message.get("content") or "")) for message in messages) + sum(
         len(function["name"]) + len(function["arguments"]) for function in called
@@ -224,7 +228,7 @@ def characters(messages: Sequence[Message]) -> int:
 
 
 def _as_message(reply: Reply) -> Message:
-    """The reply as a part of the conversation."""
+    """Return the reply as a message of the conversation."""
     message: Message = {"role": "assistant", "content": reply.text}
     if reply.calls:
         message["tool_calls"] = [
@@ -235,8 +239,8 @@ def _as_message(reply: Reply) -> Message:
 
 
 def _as_json(arguments: str) -> str:
-    """The arguments as the model wrote them; where that is no JSON, as text within it: many endpoints refuse a
-    conversation that holds anything else."""
+    """Return the arguments as the model wrote them if they are a JSON object; otherwise wrapped as text in one. Many
+    endpoints refuse a conversation that holds anything else."""
     try:
         if isinstance(json.loads(arguments), dict):
             return arguments

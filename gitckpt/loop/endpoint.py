@@ -1,7 +1,8 @@
-"""An OpenAI-compatible endpoint, asked with the official client: one request, one reply.
+"""An OpenAI-compatible endpoint, called through the official client: one request, one reply.
 
-What passes by itself is waited for: a full queue as long as the endpoint says, a dropped connection, a cut stream and a
-fault of the server with a growing pause. Only then it is given up, and what is on record stays there."""
+Temporary failures are retried: a full queue after as long as the endpoint says; a dropped connection, a cut stream or a
+server error after a growing pause. Then the endpoint is given up, and what is on record stays.
+"""
 
 from __future__ import annotations
 
@@ -28,13 +29,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Address", "Call", "ContextOverflow", "Endpoint", "EndpointFailed", "Reply", "Usage"]
 
-#: Seconds that are waited at most between two attempts: of ours, and where the endpoint asks for more.
+#: The longest wait in seconds between two attempts: our own pause, and one that the endpoint asks for.
 LONGEST_WAIT, LONGEST_ASKED_FOR = 60.0, 600.0
 
-#: Seconds until a connection has to stand. What a model on slow hardware takes to read a long context is another thing.
+#: Connection timeout in seconds. The time that a model on slow hardware takes to read a long context is a separate
+#: matter.
 TO_CONNECT = 15.0
 
-#: Statuses that pass by themselves, below 500.
+#: Statuses below 500 that are temporary.
 PASSING = (408, 409, 425, 429)
 
 _TOO_LONG = re.compile(
@@ -49,11 +51,11 @@ class EndpointFailed(GitckptError):
 
 
 class ContextOverflow(EndpointFailed):
-    """The messages are longer than the endpoint's model can read."""
+    """The messages are longer than the model's context."""
 
 
 class Address(NamedTuple):
-    """Where a model is: `base_url` is that of the API, `…/v1`; "" for the client's own default."""
+    """Where a model is. `base_url` is the address of the API, `…/v1`; "" for the client's own default."""
 
     base_url: str
     model: str
@@ -61,8 +63,8 @@ class Address(NamedTuple):
 
     @classmethod
     def found(cls, model: str | None, base_url: str | None, environ: Mapping[str, str]) -> Address:
-        """What the command line says, else OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, else BASE_URL, API_KEY and
-        MODEL. Raises UsageError where no endpoint or no model is named."""
+        """Return the address from the command line, else from OPENAI_BASE_URL, OPENAI_API_KEY and OPENAI_MODEL, else
+        from BASE_URL, API_KEY and MODEL. Raises UsageError if no endpoint or no model is named."""
         url = base_url or environ.get("OPENAI_BASE_URL") or environ.get("BASE_URL") or ""
         key = environ.get("OPENAI_API_KEY") or environ.get("API_KEY") or ""
         name = model or environ.get("OPENAI_MODEL") or environ.get("MODEL") or ""
@@ -76,7 +78,7 @@ class Address(NamedTuple):
 
 
 class Usage:
-    """What all answered requests came to; `estimated` counts those of which the endpoint reported no tokens."""
+    """The totals of all answered requests; `estimated` counts those for which the endpoint reported no tokens."""
 
     def __init__(self) -> None:
         self.requests = self.input_tokens = self.output_tokens = self.estimated = 0
@@ -90,11 +92,12 @@ class Usage:
 
 
 class Endpoint:
-    """One model. `base_url` and `api_key` are those of the environment where none are given; `timeout` is in seconds,
-    for each silence of the endpoint; `first_wait` that of the first pause. `longest_reply` is in tokens; None leaves it
+    """One model. `base_url` and `api_key` default to those of the environment. `timeout` is in seconds, for each
+    silence of the endpoint; `first_wait` is the length of the first pause. `longest_reply` is in tokens; None leaves it
     to the endpoint. `say` is told of each wait.
 
-    Raises UsageError where the client is not installed or no endpoint is named."""
+    Raises UsageError if the client is not installed or no endpoint is named.
+    """
 
     def __init__(
         self,
@@ -125,9 +128,11 @@ class Endpoint:
         functions: Sequence[Message] = (),
         on_text: Callable[[str], None] | None = None,
     ) -> Reply:
-        """One reply; `on_text` gets its text as it comes, that of a cut stream too, which is then asked for again.
+        """Return one reply. `on_text` gets its text as it arrives, even that of a cut stream, which is then requested
+        again.
 
-        Raises ContextOverflow where the messages are too long, EndpointFailed where it was given up."""
+        Raises ContextOverflow if the messages are too long, EndpointFailed if the endpoint was given up.
+        """
         request = {"model": self.model, "messages": list(messages), "stream": True, **self._extras}
         if functions:
             request["tools"] = list(functions)
@@ -155,7 +160,7 @@ class Endpoint:
         return reply
 
     def _wait(self, error: Exception, attempt: int) -> None:
-        """Wait before the next attempt. Raises EndpointFailed where there is to be none."""
+        """Wait before the next attempt. Raises EndpointFailed if there should be none."""
         status, told = getattr(error, "status_code", 0), _told(error, self._key, self._where)
         if (status and status not in PASSING and status < 500) or _is_too_long(error):
             if status in (400, 422) and self._asks_otherwise(str(error)):
@@ -173,9 +178,10 @@ class Endpoint:
         time.sleep(pause)
 
     def _asks_otherwise(self, refusal: str) -> bool:
-        """Whether the request is to be made in other words after a refusal: endpoints differ in what they know."""
+        """Return whether to retry with different parameters after a refusal, and change them: endpoints differ in what
+        they support."""
         if self._stream_options and "stream_options" in refusal:
-            self._stream_options = {}  # tokens are estimated then
+            self._stream_options = {}  # tokens are then estimated
             return True
         if "max_tokens" in self._longest and "max_completion_tokens" in refusal:
             self._longest = {"max_completion_tokens": self._longest["max_tokens"]}
@@ -192,26 +198,26 @@ def _client(base_url: str, api_key: str, timeout: float) -> Any:
             "pip install '.[run]', or pipx install --force '.[run]', in a clone of the repository",
         ) from error
     patience = openai.Timeout(timeout, connect=min(timeout, TO_CONNECT))
-    # the retries are ours: the client's own tell nobody, and know nothing of a stream that is cut
+    # we retry ourselves: the client's own retries are silent, and do not cover a cut stream
     return openai.OpenAI(base_url=base_url or None, api_key=api_key, timeout=patience, max_retries=0)
 
 
 def _bare(url: str) -> str:
-    """An address without what may be secret in it: a name and password, a query."""
+    """Return an address without parts that may be secret: user name and password, and query."""
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
 
 
 def _passing_errors() -> tuple[type[Exception], ...]:
-    """What may pass by itself, or tells that it will not."""
+    """Return the errors that may be temporary, or that say that they are not."""
     import openai
 
     return openai.APIError, CutStream, json.JSONDecodeError, UnicodeDecodeError
 
 
 def _told(error: Exception, key: str, where: str) -> str:
-    """An error in words, with the address `where` there was no answer; `key` does not stand in them, which some
-    endpoints repeat."""
+    """Return an error in words, with the address `where` if there was no answer. `key` is masked, because some
+    endpoints repeat it."""
     if isinstance(error, CutStream):
         return "the reply was cut off"
     if isinstance(error, ValueError):
@@ -244,7 +250,7 @@ def _is_too_long(error: Exception) -> bool:
 
 
 def _asked_for(error: Exception) -> float | None:
-    """The seconds that the endpoint asks to wait; None where it does not say."""
+    """Return the seconds that the endpoint asks to wait; None if it does not say."""
     if not hasattr(error, "response"):
         return None
     refusal: APIStatusError = error  # type: ignore[assignment]

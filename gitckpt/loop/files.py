@@ -1,6 +1,7 @@
-"""Reading and writing files for a model: inside of the work tree, and nothing of git's.
+"""Reads and writes files for a model: only inside the work tree, and never git's own.
 
-A file is replaced whole: whoever is killed half way leaves the old one or the new one."""
+A file is replaced atomically: a process killed halfway leaves the old or the new content.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from gitckpt.repo.private import write_file
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-#: Bytes of a file that is read or edited.
+#: The maximum size in bytes of a file that is read or edited.
 MOST = 10 * 1024 * 1024
 
 
@@ -31,7 +32,7 @@ class Files:
         self._private = repository.private_dir
 
     def actions(self) -> list[Action]:
-        """What a model can do with them."""
+        """Return what a model can do with the files."""
         return [
             action_of(ReadArguments, "read_file", "Read lines of a text file, each with its number.", self.read),
             action_of(
@@ -45,7 +46,7 @@ class Files:
         ]  # fmt: skip
 
     def read(self, call: ReadArguments) -> str:
-        """Some lines of a file, with their numbers."""
+        """Return some lines of a file, with their numbers."""
         lines = self._content(self._place(call.path)).decode("utf-8", "replace").splitlines()
         shown = lines[call.first - 1 : call.first - 1 + call.count]
         rest = len(lines) - (call.first - 1) - len(shown)
@@ -54,7 +55,7 @@ class Files:
         return "\n".join([*numbered, *more]) or f"({len(lines)} lines; none of those)"
 
     def write(self, call: WriteArguments) -> str:
-        """A whole file."""
+        """Write a whole file."""
         place = self._place(call.path)
         os.makedirs(os.path.dirname(place), exist_ok=True)
         content = call.content.encode("utf-8", "replace")
@@ -62,7 +63,7 @@ class Files:
         return f"{call.path} is written: {len(content)} bytes."
 
     def edit(self, call: EditArguments) -> str:
-        """One text for another, where it stands once."""
+        """Replace one text by another, if it occurs exactly once."""
         place = self._place(call.path)
         content, old = self._content(place), call.old.encode("utf-8", "replace")
         count = content.count(old)
@@ -75,7 +76,7 @@ class Files:
         return f"{call.path} is changed."
 
     def _place(self, path: str) -> bytes:
-        """The file that a path means, no link on the way. Raises Refused for one that is not the model's."""
+        """Return the file that a path means, with symlinks resolved. Raises Refused if the model may not touch it."""
         if "\0" in path:
             raise UsageError("a path has no NUL", "give the path of a file")
         named = os.path.join(self._top, os.fsencode(path.encode("utf-8", "replace").decode()))
@@ -110,7 +111,8 @@ class Files:
         write_file(place, content, mode=_mode(place), aside=self._aside(place), durable=True)
 
     def _aside(self, place: bytes) -> bytes:
-        """Where it is written: in our own place, where no snapshot sees it, unless that is on another disk."""
+        """Return the path of the temporary file: in our private directory, where no snapshot sees it, unless that is on
+        another file system."""
         os.makedirs(self._private, exist_ok=True)
         if os.stat(self._private).st_dev != os.stat(os.path.dirname(place)).st_dev:
             return b""
@@ -118,7 +120,7 @@ class Files:
 
 
 def _mode(place: bytes) -> int | None:
-    """The permission bits of the file that is replaced; None for those of a new one."""
+    """Return the permission bits of the file to be replaced; None if it is a new one."""
     try:
         return stat.S_IMODE(os.stat(place).st_mode)
     except FileNotFoundError:

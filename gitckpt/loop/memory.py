@@ -1,6 +1,7 @@
 """The memory of a run: checkpoint and reset over git, with the rules that the host enforces.
 
-It keeps nothing of its own: what it goes by is on record, so that a run that was killed goes on from the same."""
+Everything that it relies on is on record, so a run that was killed continues from the same state.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 class Memory:
     """The state of one run, recorded by `recorder` into a session of its own. `task` is the goal until the agent has
-    given one. `checkpoints` and `resets` count those of this process, `forced` the resets that the host did."""
+    given one. `checkpoints` and `resets` count those of this process, `forced` the resets done by the host."""
 
     def __init__(self, recorder: Recorder, task: str) -> None:
         self._recorder, self._task = recorder, task
@@ -33,7 +34,7 @@ class Memory:
         return session.on_line(session.active_line)
 
     def actions(self) -> list[Action]:
-        """The two things to call, as the toolbox defines them."""
+        """Return the two actions, as the toolbox defines them."""
         checkpoint, reset = TOOLS["checkpoint"], TOOLS["reset"]
         return [
             action_of(CheckpointArguments, checkpoint.name, checkpoint.description, self._checkpoint),
@@ -42,7 +43,7 @@ class Memory:
 
     @property
     def state(self) -> dict[str, Any] | None:
-        """The state of the newest checkpoint, as its fields have it; None before the first."""
+        """The fields of the newest checkpoint's state; None before the first."""
         event = last_state(self._events())
         return dict(event.fields) if event else None
 
@@ -65,15 +66,17 @@ class Memory:
         return "The context is cleared."
 
     def cleared(self) -> str:
-        """What the agent knows after a reset that it has called since this was asked last; "" where it called none."""
+        """Return what the agent knows after a reset that it has called since this was last asked; "" if it has called
+        none."""
         text, self._cleared = self._cleared, ""
         return text
 
     def clear_by_force(self, *, behind: bool) -> str:
-        """Clear the context though the agent did not: what it knows from then on.
+        """Clear the context although the agent did not. Return what it knows from then on.
 
-        Where its state is `behind` what was done the host saves it once more, with the files as they are, and says
-        so."""
+        If its state is `behind` the work, the host saves the state once more, with the files as they are, and notes
+        that in it.
+        """
         if behind:
             self._save_last_state()
         _, text = clear(self._recorder, self._events(), forced=True)
@@ -87,6 +90,6 @@ class Memory:
         self._recorder.checkpoint({**last, "open": [*known, NOT_SAVED]}, {"by_host": True})
 
     def going_on(self) -> str:
-        """What an agent is given that goes on with a run that has ended or died; "" where no state is on record."""
+        """Return what an agent is given to continue a run that has ended or died; "" if no state is on record."""
         event = last_state(self._events())
         return state_text(self._recorder, event) if event else ""

@@ -1,4 +1,4 @@
-"""Tools of an MCP server, for a model to call: the server runs in the work tree for as long as the run."""
+"""Tools of an MCP server, for a model to call. The server runs in the work tree for as long as the run."""
 
 from __future__ import annotations
 
@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from anyio.from_thread import BlockingPortal
     from mcp_types import CallToolResult, Tool
 
-#: Seconds that a server may take to shake hands, and for one call.
+#: How many seconds a server may take for the handshake, and for one call.
 TO_START, TO_ANSWER = 30.0, 120.0
 
 
 @contextmanager
 def remote_actions(command: str, directory: str) -> Iterator[list[Action]]:
-    """One action for each tool of a server while it runs in `directory`; `command` is as a shell would read it.
+    """Yield one action for each tool of a server, which runs in `directory` meanwhile; `command` is split as a shell
+    would.
 
-    Raises UsageError where the server does not start."""
+    Raises UsageError if the server does not start.
+    """
     server = _server(command, directory)
     open = ExitStack()
     try:
@@ -39,7 +41,7 @@ def remote_actions(command: str, directory: str) -> Iterator[list[Action]]:
         session, tools = _begin(open, portal, server, command)
         yield [_action(tool, portal, session) for tool in tools]
     finally:
-        open.close()  # which hands on no error of ours: the tasks would wrap it
+        open.close()  # passes no exception of ours on: the tasks would wrap it
 
 
 def _begin(
@@ -62,7 +64,7 @@ def _server(command: str, directory: str) -> StdioServerParameters:
         raise UsageError(f"--mcp {command!r} is no command: {error}", "quote it as for a shell") from error
     if not words:
         raise UsageError("--mcp names no command", "gitckpt run --mcp 'my-server --its-options'")
-    # the SDK hands on no more of the environment than a program needs, and so no key
+    # the SDK passes on only the environment variables that a program needs, and so no key
     return StdioServerParameters(command=words[0], args=words[1:], cwd=directory)
 
 
@@ -82,7 +84,7 @@ def _action(tool: Tool, portal: BlockingPortal, session: ClientSession) -> Actio
             raise Refused(f"{tool.name} failed: {_innermost(error)}", "try another way") from error
         return _answer(tool.name, result)
 
-    # endpoints take no other characters in the name of a function
+    # endpoints accept no other characters in a function's name
     name = re.sub(r"[^A-Za-z0-9_-]", "_", tool.name)[:64]
     return Action(name, tool.description or "", tool.input_schema, run, changes_files=True)
 
@@ -97,7 +99,7 @@ def _answer(name: str, result: CallToolResult) -> str:
 
 
 def _innermost(error: BaseException) -> str:
-    """What a person can make of an error that came through tasks within tasks."""
+    """Return a readable message for an error that is wrapped in exception groups."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(str(error).split()) or type(error).__name__

@@ -1,6 +1,7 @@
-"""One run of the loop in a work tree: a session of its own, from its start to its end on record.
+"""One run of the loop in a work tree: a session of its own, recorded from its start to its end.
 
-Everything that `resume` needs stands in the record of the start; the key of the endpoint stands nowhere."""
+The record of the start holds everything that `resume` needs; the endpoint's key is never recorded.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ STATUSES = {"done": 0, "stuck": 1, "turns": 1}
 
 
 class Setting(NamedTuple):
-    """How a run was called. `mcp` are the commands of MCP servers."""
+    """How a run was called. `mcp` holds the commands of MCP servers."""
 
     task: str
     address: Address
@@ -42,7 +43,7 @@ class Setting(NamedTuple):
     mcp: tuple[str, ...] = ()
 
     def record(self) -> dict[str, Any]:
-        """As it stands in the record of a session: without the key, and without a password in the address."""
+        """Return the setting for the record of a session: without the key, and without a password in the address."""
         return {
             "model": self.address.model, "base_url": _without_password(self.address.base_url),
             "limits": self.limits._asdict(), "mcp": list(self.mcp),
@@ -50,7 +51,8 @@ class Setting(NamedTuple):
 
     @classmethod
     def recorded(cls, agent: Mapping[str, Any], task: str, environ: Mapping[str, str]) -> Setting:
-        """That of a run on record; the key is the environment's. Raises UsageError where the record is no such."""
+        """Return the setting of a recorded run; the key comes from the environment. Raises UsageError for a malformed
+        record."""
         run = agent.get("run")
         try:
             limits = Limits(**{name: _number(value) for name, value in run["limits"].items()})  # type: ignore[index]
@@ -72,7 +74,7 @@ def _without_password(url: str) -> str:
 
 
 class Ran(NamedTuple):
-    """What a run came to: its outcome, its session, and the account of its requests."""
+    """The result of a run: its outcome, its session, and the usage of its requests."""
 
     outcome: Outcome
     session: Session
@@ -82,10 +84,11 @@ class Ran(NamedTuple):
 def run(
     setting: Setting, say: Callable[[str], None], observer: Observer | None = None, *, session: str | None = None
 ) -> Ran:
-    """Run to the end and put it on record; with `session`, go on in that one from its last state.
+    """Run to the end and record it; with `session`, continue that session from its last state.
 
-    Raises UsageError where the run cannot begin, EndpointFailed where the endpoint was given up, GitckptError where
-    nothing can be recorded: without a record there is no run."""
+    Raises UsageError if the run cannot begin, EndpointFailed if the endpoint was given up, GitckptError if nothing can
+    be recorded: without a record there is no run.
+    """
     address = setting.address
     endpoint = Endpoint(
         address.model, base_url=address.base_url or None, api_key=address.api_key, longest_reply=setting.limits.reply,
@@ -127,7 +130,7 @@ def _remote(setting: Setting, tree: WorkTree, open: ExitStack) -> list[Action]:
 
 
 def _recorded(actions: Sequence[Action], recorder: Recorder) -> list[Action]:
-    """The actions, with an `auto` checkpoint after each that has changed files, where the settings ask for such."""
+    """Return the actions, with an `auto` checkpoint after each one that may change files if the settings ask for it."""
     if recorder.tree.settings.auto not in ("tool", "turn"):
         return list(actions)
     return [_auto(action, recorder) if action.changes_files else action for action in actions]
@@ -151,7 +154,7 @@ def _agent(setting: Setting) -> dict[str, Any]:
 
 
 def _record_start(recorder: Recorder, setting: Setting, *, resumed: bool) -> None:
-    """Put the run on record, and note that it was started here: only then `resume` starts it again unasked."""
+    """Record the run, and note that it was started here: only then does `resume` start it again without asking."""
     session = recorder.open()
     event = session.events[0]
     if resumed:
@@ -161,7 +164,7 @@ def _record_start(recorder: Recorder, setting: Setting, *, resumed: bool) -> Non
 
 @contextmanager
 def _end_on_record(recorder: Recorder, conversation: Conversation) -> Iterator[None]:
-    """Put on record how a run ends that does not end by itself."""
+    """Record the end of a run that fails or is interrupted."""
     try:
         yield
     except GitckptError as error:

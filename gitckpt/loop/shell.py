@@ -1,4 +1,4 @@
-"""Commands for a model: in the work tree, for a while, with all that they start."""
+"""Shell commands for a model: in the work tree, with a time limit, ended together with everything they start."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from gitckpt.process.kept import run_kept
 if TYPE_CHECKING:
     from gitckpt.repo.repository import Repository
 
-#: What no command of a model gets to see.
+#: Environment variables that a model's commands must not see.
 SECRETS = ("OPENAI_API_KEY", "OPENAI_ADMIN_KEY", "API_KEY")
 
 
 def shell_action(repository: Repository) -> Action:
-    """The shell of one work tree."""
+    """Return the shell action of one work tree."""
 
     def run(call: ShellArguments) -> str:
         if "\0" in call.command:

@@ -1,7 +1,8 @@
-"""The pieces of a streamed reply put together.
+"""Assembles the pieces of a streamed reply.
 
-Endpoints differ: some give a tool call no index or no id, some send its name again with each piece, some send no usage.
-What they have in common is read here, and nothing else is asked for."""
+Endpoints differ: some give a tool call no index or no id, some repeat its name with each piece, some send no usage.
+Only what they have in common is required here.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Call(NamedTuple):
-    """One tool call; `arguments` is the text that the model wrote, which may be no JSON."""
+    """One tool call; `arguments` is the text that the model wrote, which may not be valid JSON."""
 
     id: str
     name: str
@@ -21,9 +22,10 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """One reply of a model. `finish` is the endpoint's own word: `stop`, `tool_calls`, `length`, …
+    """One reply of a model. `finish` is the endpoint's own finish reason: `stop`, `tool_calls`, `length`, …
 
-    The numbers of tokens are the endpoint's; a quarter of the characters where it reports none."""
+    The token counts are the endpoint's; if it reports none, a quarter of the number of characters.
+    """
 
     text: str
     calls: tuple[Call, ...]
@@ -37,7 +39,7 @@ class CutStream(Exception):
 
 
 def sound(text: str) -> str:
-    """The text with each half of a character, which JSON can hold and UTF-8 cannot, as a question mark."""
+    """Return the text with unpaired surrogates, which JSON can hold and UTF-8 cannot, replaced by question marks."""
     return text.encode("utf-8", "replace").decode()
 
 
@@ -49,7 +51,7 @@ def _is_whole(arguments: str) -> bool:
 
 
 class Gathering:
-    """A reply while it comes in. `usage` is what the endpoint reports of it, or None."""
+    """A reply while it arrives. `usage` is what the endpoint reports for it, or None."""
 
     def __init__(self) -> None:
         self._text: list[str] = []
@@ -59,7 +61,7 @@ class Gathering:
         self.usage: Any = None
 
     def take(self, chunks: Iterable[Any], on_text: Callable[[str], None]) -> None:
-        """Take all chunks. Raises CutStream where the last does not end the reply."""
+        """Take all chunks. Raises CutStream if the last one does not end the reply."""
         for chunk in chunks:
             self.usage = getattr(chunk, "usage", None) or self.usage
             for choice in (getattr(chunk, "choices", None) or ())[:1]:
@@ -84,7 +86,7 @@ class Gathering:
             call["arguments"] += piece.function.arguments or ""
 
     def _call_of(self, piece: Any) -> dict[str, str]:
-        """The call that a piece belongs to."""
+        """Return the call that a piece belongs to."""
         place = piece.index
         if place is None:
             place = len(self._calls) if self._begins(piece) else len(self._calls) - 1
@@ -94,8 +96,8 @@ class Gathering:
         return self._places[place]
 
     def _begins(self, piece: Any) -> bool:
-        """Whether a piece without a place begins a call: it has an id of its own, or a name where the last call is
-        whole."""
+        """Return whether a piece without an index begins a new call: it has another id, or it has a name and the last
+        call is complete."""
         if not self._calls:
             return True
         last = self._calls[-1]
@@ -113,7 +115,7 @@ class Gathering:
         return self._finish
 
     def calls(self, request: int) -> tuple[Call, ...]:
-        """The tool calls in order; one without an id gets one, which no other request has."""
+        """Return the tool calls in order. A call without an id gets one that no other request uses."""
         return tuple(
             Call(call["id"] or f"call_{request}_{place}", sound(call["name"]), sound(call["arguments"]))
             for place, call in enumerate(self._calls)

@@ -46,7 +46,7 @@ NOT_SAVED = (
 
 
 def rules(*, memory: bool = True) -> str:
-    """The system text of a run before its task; `memory` says that there are checkpoint and reset."""
+    """Return the system text of a run, without its task; `memory` says whether checkpoint and reset are available."""
     return _RULES + (_MEMORY if memory else "")
 
 

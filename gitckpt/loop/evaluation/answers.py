@@ -1,5 +1,5 @@
-"""What a field of a form takes, and when an answer is right. By rule: numbers are compared as numbers, names without
-case, blanks and dashes, lists without their order. How a model words it makes no difference."""
+"""What a field of a form accepts, and when an answer is right. Answers are compared by rule: numbers as numbers, names
+without case, blanks and dashes, lists without order. How a model words them makes no difference."""
 
 from __future__ import annotations
 
@@ -16,35 +16,35 @@ if TYPE_CHECKING:
 
     from gitckpt.loop.evaluation.tasks import Field
 
-# A blank and the like stand before three digits, a point or a comma before any.
+# A blank or similar separator must be followed by exactly three digits, a point or a comma by any number of them.
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:(?:[ _'\u00a0\u202f](?=\d{3}(?!\d))|[.,](?=\d))\d+)*")
 _THOUSANDS: Final = re.compile(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d+)?")
 
 
 def accepted(field: Field, given: object) -> object:
-    """The value that a field has when this is filled in, in a form that can be compared. Raises UsageError where it is
-    none for this type of field."""
+    """Return a value as the field holds it, in a form that can be compared. Raises UsageError if the field does not
+    accept it."""
     return _READERS[field.type](field, given)
 
 
 def is_right(field: Field, given: object) -> bool:
-    """Whether what was filled in is the answer, or another way of writing it."""
+    """Return whether the value filled in is the answer, or another way of writing it."""
     return accepted(field, given) in [accepted(field, answer) for answer in (field.answer, *field.also)]
 
 
 def name_of(text: str) -> str:
-    """A name as it is compared: letters, digits, `.` and `/` alone, `&` as the word."""
+    """Return a name as it is compared: only letters, digits, `.` and `/`, with `&` as the word."""
     folded = unicodedata.normalize("NFKC", text).casefold().replace("&", " and ")
     return "".join(sign for sign in folded if sign.isalnum() or sign in "./").strip("./")
 
 
 def numbers_in(text: str) -> list[Decimal]:
-    """All numbers in a text, whatever separates their thousands."""
+    """Return all numbers in a text, whatever separates their thousands."""
     return [_decimal(match) for match in _NUMBER.findall(text)]
 
 
 def _decimal(written: str) -> Decimal:
-    """`1,500`, `1 500` and `1_500` are the same; `2,8` has a decimal comma."""
+    """Parse a number. `1,500`, `1 500` and `1_500` are the same; `2,8` has a decimal comma."""
     plain = re.sub(r"[ _'\u00a0\u202f]", "", written)
     if _THOUSANDS.fullmatch(plain):
         plain = plain.replace(",", "")

@@ -1,4 +1,4 @@
-"""The arguments of the tools that the tasks are solved with. What is written here is what a model reads."""
+"""The arguments of the tools that solve the tasks. Models read the class docstrings and descriptions as JSON schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The results of an evaluation as a picture, drawn by matplotlib, which is loaded only here."""
+"""Draws the results of an evaluation with matplotlib, which is loaded only here."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from gitckpt.errors import GitFailed, UsageError
 
 FORMATS: Final = (".svg", ".png", ".pdf")
 
-#: Of the Okabe-Ito palette, which readers with colour-vision deficiency can tell apart.
+#: From the Okabe-Ito palette, which readers with color vision deficiency can tell apart.
 COLOURS: Final = {"A": "#999999", "B": "#0072B2"}
 
 
 def refuse_undrawable(path: str) -> None:
-    """Raises UsageError where no chart can be drawn there: before anything is run, not after."""
+    """Raise UsageError if no chart can be drawn there. Called before anything is run."""
     if Path(path).suffix.lower() not in FORMATS:
         raise UsageError(f"a chart cannot be drawn as {path!r}", f"FILE ends with {', '.join(FORMATS)}")
     if not Path(path).absolute().parent.is_dir():
@@ -28,12 +28,12 @@ def refuse_undrawable(path: str) -> None:
 
 
 def draw(document: dict[str, Any], path: str) -> None:
-    """Draw what share of the runs was right, and the input tokens of each task, with their intervals. Raises GitFailed
-    where the file cannot be written."""
+    """Draw the share of right answers, and the input tokens of each task, with their intervals. Raises GitFailed if the
+    file cannot be written."""
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    # text stays text, and the same results give the same bytes
+    # text stays text, and the same results produce the same bytes
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "gitckpt", "font.size": 9}):
         figure = Figure(figsize=(9, 2.4 + 0.32 * len(document["tasks"])), layout="constrained")
         figure.suptitle(f"Checkpoint and reset (B) beside plain ReAct (A): {document['settings']['model']}")
@@ -66,7 +66,7 @@ def _draw_tokens(axes: Any, tasks: list[dict[str, Any]]) -> None:
         axes.barh(rows, [tokens["mean"] for tokens in known], 0.4, xerr=reach, color=COLOURS[arm], label=arm)
     axes.set_yticks(range(len(tasks)), [f"{task['number']} {task['task']}" for task in tasks])
     axes.invert_yaxis()
-    axes.set_xlim(left=0)  # an interval of few runs may reach below, tokens do not
+    axes.set_xlim(left=0)  # an interval over few runs may extend below 0, tokens cannot
     axes.set_title("input tokens of a run, resets included")
     axes.xaxis.set_major_formatter("{x:,.0f}")
     axes.legend()

@@ -1,4 +1,4 @@
-"""An evaluation: which runs there are to be, and running those that have not been."""
+"""An evaluation: plans the runs, and carries out those that are missing."""
 
 from __future__ import annotations
 
@@ -25,14 +25,15 @@ if TYPE_CHECKING:
 
 
 def trials_of(tasks: Sequence[Task], arms: Sequence[str], repeats: int) -> list[Trial]:
-    """All runs, in such an order that an interrupted evaluation has both arms of what it has."""
+    """Return all runs, in an order that gives an interrupted evaluation both arms of what it has."""
     return [Trial(task, arm, repeat) for repeat in range(1, repeats + 1) for task in tasks for arm in arms]
 
 
 def settings_of(
     model: str, base_url: str, limits: Limits, *, window: int | None, temperature: float | None
 ) -> dict[str, Any]:
-    """What makes results comparable: results of other settings are kept apart. No key and no password is in it."""
+    """Return what makes results comparable: results with other settings are kept apart. Contains no key and no
+    password."""
     return {
         "schema": "gitckpt.eval-settings/1", "model": model, "base_url": _without_user(base_url),
         "temperature": temperature, "max_turns": limits.turns, "char_limit": limits.characters,
@@ -47,7 +48,7 @@ def _without_user(url: str) -> str:
 
 
 def _wording() -> str:
-    """What tells what the model reads in both arms, apart from the tasks, from any other wording."""
+    """Return a hash of everything that the model reads in both arms, apart from the tasks."""
     said = [
         wording.BEGIN, wording.GO_ON, wording.CUT_OFF, wording.CALL_CUT_OFF, wording.CHECKPOINT_THEN_RESET,
         wording.NOW_RESET, QUESTION,
@@ -65,9 +66,10 @@ def evaluate(
     progress: Callable[[int, int], None],
     say: Callable[[str], None],
 ) -> None:
-    """Run the trials that `results` does not have. `progress` is told how many of all are done, `say` how each went.
+    """Run the trials that `results` lacks. `progress` is told how many of all are done, `say` how each one went.
 
-    Raises EndpointFailed where the endpoint was given up; what was run until then is on record."""
+    Raises EndpointFailed if the endpoint was given up; what was run until then is on record.
+    """
     for done, trial in enumerate(trials):
         progress(done, len(trials))
         if not results.has(trial):
@@ -85,7 +87,7 @@ def _run(trial: Trial, results: Results, setup: Setup) -> dict[str, Any]:
 
 
 def told(record: dict[str, Any]) -> str:
-    """How a run went, in one line."""
+    """Say in one line how a run went."""
     right = sum(record["fields"].values())
     answer = "right" if record["success"] else f"{right} of {len(record['fields'])} fields right"
     resets = f", {record['resets']} resets" if record["arm"] == "B" else ""

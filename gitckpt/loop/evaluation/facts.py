@@ -1,6 +1,7 @@
-"""Five facts that are planted in the state of a run, and asked one by one after a reset.
+"""Five facts that are planted in the state of a run, and asked for one by one after a reset.
 
-They have nothing to do with the task and stand on no page: who knows one has it from the state alone."""
+They have nothing to do with the task and are on no page: a model can know them from the state only.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ if TYPE_CHECKING:
 
     from gitckpt.loop.evaluation.tasks import Task
 
-#: Where they are said to be from. Short, as what is planted takes its room of the state.
+#: The source given for the facts. Short, because planted facts take up room in the state.
 SOURCE: Final = "https://desk.example"
 
-#: Facts that are planted in a run.
+#: How many facts are planted in a run.
 PLANTED: Final = 5
 
 _PEOPLE: Final = ("Ruth Almqvist", "Bashir Nader", "Ivo Kranjc", "Wen Jiayi", "Odile Marchand", "Tuomas Virtanen")
@@ -27,7 +28,7 @@ _WORDS: Final = ("juniper", "quartz", "bramble", "sextant", "marzipan", "tundra"
 
 
 class Fact(NamedTuple):
-    """A planted fact: `text` as it stands in the state, what is asked after the reset, and what has to be answered."""
+    """A planted fact: its `text` in the state, the question after the reset, and the expected answer."""
 
     text: str
     source: str
@@ -55,7 +56,7 @@ _KINDS: Final = (
 
 
 def planted_facts(task: Task) -> list[Fact]:
-    """The facts of a task: five kinds of seven, with values of its own."""
+    """Return the facts of a task: five of seven kinds, with values of its own."""
     order = sorted(range(len(_KINDS)), key=lambda place: number_of("kind", task.name, place))
     return [_fact(_KINDS[place], number_of("value", task.name, place)) for place in order[:PLANTED]]
 
@@ -66,8 +67,8 @@ def _fact(kind: _Kind, number: int) -> Fact:
 
 
 def is_known(fact: Fact, reply: str, facts: Sequence[Fact]) -> bool:
-    """Whether a reply gives the fact's value, and that of no other: to recite the whole state is no answer."""
-    # to itself it may recite the state
+    """Return whether a reply gives the fact's value and no other fact's: reciting the whole state is no answer."""
+    # reciting the state in its reasoning is allowed
     told = name_of(THOUGHT.sub("", reply))
     return name_of(fact.value) in told and not any(
         name_of(other.value) in told for other in facts if other.value != fact.value

@@ -1,6 +1,7 @@
-"""What a page says besides what is asked for: paragraphs of its theme, chosen and filled in by a hash of its address.
+"""Filler text of a page: paragraphs on its theme, chosen and filled in by a hash of its address.
 
-A hash and not a generator of random numbers, so that a task reads the same under every version of Python."""
+A hash rather than a random number generator, so that a task reads the same under every version of Python.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from typing import Any, Final
 
 CORPUS: Final = Path(__file__).parent / "corpus"
 
-#: Rows of a table.
+#: The number of rows in a table.
 ROWS: Final = 16
 
 _SLOT: Final = re.compile(r"\{(\w+)\}")
@@ -25,19 +26,20 @@ def _written() -> dict[str, Any]:
 
 
 def number_of(*parts: object) -> int:
-    """A number that follows from the parts alone, and looks like chance."""
+    """Return a pseudo-random number that depends on the parts only."""
     return int.from_bytes(hashlib.sha256("\0".join(map(str, parts)).encode()).digest()[:8], "big")
 
 
 def paragraphs(theme: str, key: str, count: int) -> list[str]:
-    """`count` different paragraphs of a theme (as many as there are, at most), in an order of the key's own."""
+    """Return `count` different paragraphs on a theme (or all, if there are fewer), in an order that depends on the
+    key."""
     texts = _written()["themes"][theme]
     order = sorted(range(len(texts)), key=lambda place: number_of(key, place))
     return [_filled(texts[place], f"{key} {place}") for place in order[:count]]
 
 
 def table(theme: str, key: str) -> str:
-    """A list that has nothing to do with the task, as pages have one."""
+    """Return a list that has nothing to do with the task, like those on real pages."""
     heading, row = _written()["tables"][theme]
     return "\n".join([heading, *(f"- {_filled(row, f'{key} row {place}')}" for place in range(ROWS))])
 

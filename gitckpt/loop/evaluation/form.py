@@ -1,4 +1,4 @@
-"""The form of a task. It is a file in the work tree, so that every checkpoint holds it as it was."""
+"""The form of a task. It is a file in the work tree, so every checkpoint holds its present state."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FILE: Final = "form.json"
 
 
 class Form:
-    """The form in a directory. `submitted` says that it was handed in."""
+    """The form in a directory. `submitted` says whether it was handed in."""
 
     def __init__(self, fields: Sequence[Field], directory: Path) -> None:
         self._fields = {field.name: field for field in fields}
@@ -29,7 +29,7 @@ class Form:
         self._write(dict.fromkeys(self._fields))
 
     def actions(self) -> list[Action]:
-        """What a model can do with it."""
+        """Return what a model can do with the form."""
         return [
             action_of(FillArguments, "fill_form", "Fill in one field of the form, or fill it in anew.", self.fill,
                       changes_files=True),
@@ -37,11 +37,12 @@ class Form:
         ]  # fmt: skip
 
     def description(self) -> str:
-        """The fields, as the task names them."""
+        """Return the fields as the task names them."""
         return "\n".join(f"- {field.name} ({_type(field)}): {field.label}" for field in self._fields.values())
 
     def fill(self, call: FillArguments) -> str:
-        """Fill in a field. Raises UsageError where it takes no such value, Refused where there is no such field."""
+        """Fill in a field. Raises UsageError if the field does not accept the value, Refused if there is no such
+        field."""
         field = self._fields.get(call.field)
         if field is None:
             raise Refused(f"the form has no field {call.field!r}", f"the fields are {', '.join(self._fields)}")
@@ -50,21 +51,21 @@ class Form:
         return f"{field.name} is filled in. {self._left()}"
 
     def submit(self, call: SubmitArguments) -> str:
-        """Hand it in: the end of the run. Raises Finished; Refused where a field is empty."""
+        """Hand in the form, which ends the run. Raises Finished, or Refused if a field is empty."""
         if self._empty():
             raise Refused(f"the form was not handed in: {self._left()}")
         self.submitted = True
         raise Finished("the form is handed in")
 
     def right(self) -> dict[str, bool]:
-        """Of each field whether the right answer is filled in."""
+        """Return for each field whether its right answer is filled in."""
         values = self.values()
         return {
             name: values[name] is not None and is_right(field, values[name]) for name, field in self._fields.items()
         }
 
     def values(self) -> dict[str, Any]:
-        """What is filled in, None for an empty field."""
+        """Return the values filled in, None for an empty field."""
         values: dict[str, Any] = json.loads(self._path.read_text(encoding="utf-8"))
         return values
 

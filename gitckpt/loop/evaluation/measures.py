@@ -1,4 +1,4 @@
-"""What is measured of one run while it runs: the errors before and after each reset, and what the model knew then."""
+"""Measures one run while it runs: the errors before and after each reset, and what the model knew at that point."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from gitckpt.loop.endpoint import Message
     from gitckpt.loop.stream import Call
 
-#: Calls that the host refuses by its own rules: no errors of the work.
+#: Calls that the host refuses by its own rules do not count as errors.
 RULED: Final = ("checkpoint", "reset")
 
 
 class Measures(Observer):
-    """Watches a run. An error is a call that failed; it recurs where the same call, with the same arguments, fails
-    again after a reset that came in between."""
+    """Watches a run. An error is a failed call. It recurs if the same call, with the same arguments, fails again after
+    a later reset."""
 
     def __init__(self) -> None:
         self.conversation: Conversation | None = None
@@ -30,12 +30,12 @@ class Measures(Observer):
 
     @property
     def errors_before_reset(self) -> int:
-        """Different errors that could have come back: those made before the last reset."""
+        """The number of different errors that could recur: those made before the last reset."""
         return len(self._known)
 
     @property
     def errors_recurred(self) -> int:
-        """Those of them that did."""
+        """The number of those errors that did recur."""
         return len(self._recurred)
 
     def answered(self, call: Call, text: str, ok: bool) -> None:
@@ -57,7 +57,7 @@ class Measures(Observer):
 
 
 def _signature(call: Call) -> str:
-    """The same for the same call, however its arguments are laid out."""
+    """Return a key that is the same for equal calls, however their arguments are laid out."""
     try:
         arguments = json.dumps(json.loads(call.arguments or "{}"), sort_keys=True)
     except (ValueError, RecursionError):

@@ -1,7 +1,7 @@
-"""What an evaluation leaves on disk, so that it goes on where it was.
+"""The files of an evaluation on disk, from which an interrupted one continues.
 
-DIR/settings.json     what all runs have in common; results of other settings are never added
-DIR/results.jsonl     one run, one line, on disk before the next run begins
+DIR/settings.json     what all runs have in common; results with other settings are never added
+DIR/results.jsonl     one line per run, on disk before the next run begins
 DIR/runs/TASK/ARM-N/  the repository of a run: its log, its checkpoints
 """
 
@@ -24,17 +24,19 @@ if TYPE_CHECKING:
 SETTINGS: Final = "settings.json"
 RESULTS: Final = "results.jsonl"
 
-#: Behind the name of a file that is being written.
+#: The suffix of a file that is being written.
 NEW: Final = ".new"
 
-#: Keeps what is here out of a repository that it may lie in.
+#: Keeps these files out of a repository that may contain the directory.
 IGNORED: Final = ".gitignore"
 
 
 class Results:
-    """The directory of an evaluation, held against others while it is open. `records` are the runs so far.
+    """The directory of an evaluation, locked while it is open. `records` are the runs so far.
 
-    Raises Refused where it holds something else, or results of other settings, or another evaluation is at work."""
+    Raises Refused if the directory holds something else, or results with other settings, or if another evaluation is
+    running.
+    """
 
     def __init__(self, directory: Path, settings: Mapping[str, Any]) -> None:
         self._directory = directory
@@ -59,15 +61,15 @@ class Results:
         os.close(self._lock)
 
     def place(self, trial: Trial) -> Path:
-        """Where the repository of a run is."""
+        """Return the directory of a run's repository."""
         return self._directory / "runs" / trial.task.name / f"{trial.arm}-{trial.repeat}"
 
     def has(self, trial: Trial) -> bool:
-        """Whether it was run to its end."""
+        """Return whether the run was completed."""
         return trial.key in {(record["task"], record["arm"], record["repeat"]) for record in self.records}
 
     def add(self, record: dict[str, Any]) -> None:
-        """Put a run on record; it is on disk when this returns."""
+        """Record a run; it is on disk when this returns."""
         line = json.dumps(record, ensure_ascii=False) + "\n"
         with open(self._directory / RESULTS, "a", encoding="utf-8") as file:
             file.write(line)
@@ -96,7 +98,7 @@ class Results:
             raise Refused(f"{self._directory} holds results of other settings: {told}", "another directory: -o DIR")
 
     def _cut_torn_line(self) -> None:
-        """What was written of a line when the process was killed, or the disk was full."""
+        """Remove a partial last line, left by a process that was killed or by a full disk."""
         path = self._directory / RESULTS
         content = path.read_bytes() if path.exists() else b""
         if content and not content.endswith(b"\n"):
@@ -106,18 +108,18 @@ class Results:
 
 
 def _refuse_foreign(directory: Path) -> None:
-    """Raises Refused for a directory with somebody's files, UsageError for what is none."""
+    """Raise Refused for a directory with other files in it, UsageError if the path is not a directory."""
     if directory.exists() and not directory.is_dir():
         raise UsageError(f"{directory} is no directory", "-o DIR, where DIR is new, empty or of an evaluation")
     if not directory.is_dir() or (directory / SETTINGS).exists():
         return
-    begun = {IGNORED, *(f"{name}{NEW}" for name in (IGNORED, SETTINGS))}  # and no further when it was killed
+    begun = {IGNORED, *(f"{name}{NEW}" for name in (IGNORED, SETTINGS))}  # all that is there if it was killed early
     if {*os.listdir(directory)} - begun:
         raise Refused(f"{directory} holds other files", "-o DIR, where DIR is new, empty or of an evaluation")
 
 
 def read_settings(directory: Path) -> dict[str, Any]:
-    """The settings of an evaluation. Raises Refused where there is none, Damaged where they cannot be read."""
+    """Return the settings of an evaluation. Raises Refused if there is none, Damaged if they cannot be read."""
     path = directory / SETTINGS
     if not path.is_file():
         raise Refused(f"{directory} holds no evaluation", "gitckpt eval -o DIR makes one")
@@ -131,7 +133,7 @@ def read_settings(directory: Path) -> dict[str, Any]:
 
 
 def read_records(directory: Path) -> list[dict[str, Any]]:
-    """The runs so far. A last line that is not whole is none. Raises Damaged."""
+    """Return the runs so far, without an incomplete last line. Raises Damaged."""
     path = directory / RESULTS
     text = path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
     lines = text.splitlines()[: text.count("\n")]
@@ -149,7 +151,7 @@ def _record(path: Path, number: int, line: str) -> dict[str, Any]:
 
 
 def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
+    """Write a file atomically."""
     new = path.with_name(path.name + NEW)
     with open(new, "w", encoding="utf-8") as file:
         file.write(text)

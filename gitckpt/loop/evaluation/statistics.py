@@ -1,4 +1,4 @@
-"""Means and proportions with their 95 % intervals of confidence."""
+"""Means and proportions with their 95 % confidence intervals."""
 
 from __future__ import annotations
 
@@ -11,26 +11,27 @@ LEVEL: Final = 0.95
 
 _Z: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
-#: Student's t at this level for 1 to 9 degrees of freedom; from 10 on the expansion below is right to four digits.
+#: Student's t at this level for 1 to 9 degrees of freedom; from 10 on, the expansion below is accurate to four digits.
 _T: Final = (12.7062, 4.3027, 3.1824, 2.7764, 2.5706, 2.4469, 2.3646, 2.3060, 2.2622)
 
 
 def proportion(count: int, of: int) -> dict[str, Any] | None:
-    """A proportion with Wilson's interval, which holds for few trials and near 0 and 1; None of nothing.
+    """Return a proportion with Wilson's interval, which is valid for few trials and near 0 and 1; None if `of` is 0.
 
-    Wilson (1927), J. Am. Stat. Assoc. 22:209."""
+    Wilson (1927), J. Am. Stat. Assoc. 22:209.
+    """
     if not of:
         return None
     rate, z2 = count / of, _Z * _Z
     centre = (rate + z2 / (2 * of)) / (1 + z2 / of)
     half = _Z * math.sqrt(rate * (1 - rate) / of + z2 / (4 * of * of)) / (1 + z2 / of)
-    low = 0.0 if count == 0 else centre - half  # exact at the ends, where rounding would leave a trace
+    low = 0.0 if count == 0 else centre - half  # exact at the ends, where rounding would leave a residue
     high = 1.0 if count == of else centre + half
     return {"count": count, "of": of, "rate": rate, "low": low, "high": high}
 
 
 def mean(values: Sequence[float]) -> dict[str, Any] | None:
-    """A mean with Student's interval; of one value alone there is none. None of nothing."""
+    """Return a mean with Student's interval, which needs at least two values; None if there are no values."""
     if not values:
         return None
     centre = fmean(values)
@@ -40,7 +41,7 @@ def mean(values: Sequence[float]) -> dict[str, Any] | None:
 
 
 def ratio(pairs: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
-    """The geometric mean of `second / first` over pairs, with Student's interval of its logarithm."""
+    """Return the geometric mean of `second / first` over the pairs, with Student's interval of its logarithm."""
     found = mean([math.log(second / first) for first, second in pairs if first > 0 and second > 0])
     if found is None:
         return None
@@ -49,9 +50,10 @@ def ratio(pairs: Sequence[tuple[float, float]]) -> dict[str, Any] | None:
 
 
 def t_quantile(freedom: int) -> float:
-    """Student's t for two-sided intervals at this level.
+    """Return the quantile of Student's t for two-sided intervals at this level.
 
-    Abramowitz and Stegun (1964), 26.7.5."""
+    Abramowitz and Stegun (1964), 26.7.5.
+    """
     if freedom <= len(_T):
         return _T[freedom - 1]
     z = _Z

@@ -1,7 +1,8 @@
 """All results of an evaluation as one document, `gitckpt.eval/1`.
 
-Success, facts and errors are proportions of all runs. A mean of one task is over its runs; one of all tasks is over the
-tasks' means, since tasks differ more than runs of one task do."""
+Success, facts and errors are proportions of all runs. The mean for one task is over its runs; the mean for all tasks is
+over the tasks' means, since tasks differ more than runs of one task do.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +21,7 @@ Record = dict[str, Any]
 
 
 def summary(records: Sequence[Record], settings: Mapping[str, Any], planned: int | None = None) -> dict[str, Any]:
-    """The document. `planned` is how many runs there are to be; None where that is not known."""
+    """Return the document. `planned` is the number of runs planned; None if unknown."""
     by_task = {task: [record for record in records if record["task"] == task.name] for task in all_tasks()}
     return {
         "schema": "gitckpt.eval/1",
@@ -84,6 +85,6 @@ def _mean(records: Sequence[Record], name: str) -> float:
 
 
 def _pairs(by_task: Iterable[Sequence[Record]], name: str) -> list[tuple[float, float]]:
-    """The means of both arms, of each task that has both."""
+    """Return the means of both arms, for each task that has both."""
     both = [(_of(records, "A"), _of(records, "B")) for records in by_task]
     return [(_mean(first, name), _mean(second, name)) for first, second in both if first and second]

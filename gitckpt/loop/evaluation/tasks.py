@@ -1,7 +1,8 @@
-"""The twenty tasks: each a question, a form to be filled in, and a small web of pages that hold what it takes.
+"""The twenty tasks: each has a question, a form to fill in, and a small web of pages that hold the answers.
 
-They ship as `corpus/NN-name.toml`. A page holds a few sentences that matter and many that do not; old prices, other
-models and corrected misprints stand beside what is asked for."""
+They ship as `corpus/NN-name.toml`. A page has a few sentences that matter and many that do not; outdated prices, other
+models and corrected misprints appear beside the answers.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from typing import Any, Final, Literal, NamedTuple
 from gitckpt.errors import UsageError
 from gitckpt.loop.evaluation.filler import CORPUS, number_of, paragraphs, table
 
-#: Paragraphs on a page that say nothing of what is asked for; about 400 characters each.
+#: The number of paragraphs on a page that have nothing to do with the task; about 400 characters each.
 FILLER: Final = 10
 
 Kind = Literal["search", "compare", "form"]
@@ -23,7 +24,7 @@ FieldType = Literal["number", "text", "date", "choice", "set"]
 
 
 class Field(NamedTuple):
-    """A field of the form. `answer` is the right one, and `also` are other ways of writing it; `options` are those of a
+    """A field of the form. `answer` is the right one, `also` lists other ways of writing it; `options` are those of a
     choice."""
 
     name: str
@@ -35,8 +36,8 @@ class Field(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page. `says` is the sentence of it that the task cannot be solved without, "" where it can; `via` words with
-    which the search finds it; one that `moved` cannot be opened any more."""
+    """A page. `says` is its sentence without which the task cannot be solved, "" if there is none. `via` holds words
+    with which the search finds it. A page that has `moved` can no longer be opened."""
 
     url: str
     title: str
@@ -47,7 +48,7 @@ class Page(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A task. The pages with `says`, in their order, are the way to solve it."""
+    """A task. The pages with `says`, in order, are the way to solve it."""
 
     number: int
     name: str
@@ -60,12 +61,12 @@ class Task(NamedTuple):
 
 @cache
 def all_tasks() -> tuple[Task, ...]:
-    """All tasks, by number."""
+    """Return all tasks, ordered by number."""
     return tuple(map(_task, sorted(path.name for path in CORPUS.glob("[0-9][0-9]-*.toml"))))
 
 
 def chosen_tasks(words: Sequence[str]) -> list[Task]:
-    """The tasks of these numbers, names and kinds; all where there are none. Raises UsageError."""
+    """Return the tasks with these numbers, names and kinds; all if there are none. Raises UsageError."""
     wanted = {task for word in words for task in _of(word)}
     return [task for task in all_tasks() if not words or task in wanted]
 
@@ -79,7 +80,7 @@ def _of(word: str) -> list[Task]:
 
 
 def digest(tasks: Sequence[Task]) -> str:
-    """What tells these tasks, to the letter, from any others."""
+    """Return a hash that identifies the exact text of these tasks."""
     return hashlib.sha256(repr([tuple(task) for task in tasks]).encode()).hexdigest()[:16]
 
 
@@ -100,7 +101,7 @@ def _field(written: dict[str, Any]) -> Field:
 
 
 def _pages(written: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Each page as it is written, those of a series filled in."""
+    """Yield each page as written, with those of a series filled in."""
     for series in written.get("series", ()):
         patterns = {name: text for name, text in series.items() if name != "rows"}
         for row in series["rows"]:
@@ -117,7 +118,7 @@ def _page(written: dict[str, Any], theme: str) -> Page:
 
 
 def _laid_out(url: str, title: str, text: str, theme: str) -> str:
-    """The page as it is read: what matters stands somewhere in the middle of the rest."""
+    """Return the page as it is read: the relevant text is somewhere in the middle of the rest."""
     parts = paragraphs(theme, url, FILLER)
     parts.insert(number_of(url, "table") % FILLER, table(theme, url))
     parts.insert(1 + number_of(url) % FILLER, text)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from gitckpt.loop.evaluation.facts import Fact
     from gitckpt.loop.evaluation.tasks import Task
 
-#: Arm → what it is.
+#: Arm → its description.
 ARMS: Final = {"A": "plain ReAct", "B": "checkpoint and reset"}
 
 SYSTEM: Final = """\
@@ -47,7 +47,7 @@ QUESTION: Final = (
 
 
 class Trial(NamedTuple):
-    """What is run: `repeat` counts from 1."""
+    """What is run; `repeat` counts from 1."""
 
     task: Task
     arm: str
@@ -55,7 +55,7 @@ class Trial(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells it from all others."""
+        """Identifies the run among all others."""
         return self.task.name, self.arm, self.repeat
 
     def __str__(self) -> str:
@@ -63,7 +63,7 @@ class Trial(NamedTuple):
 
 
 class Setup(NamedTuple):
-    """What all runs have in common. `endpoint` makes one with an account of its own."""
+    """What all runs have in common. `endpoint` creates an endpoint with its own usage count."""
 
     endpoint: Callable[[], Endpoint]
     limits: Limits
@@ -71,15 +71,17 @@ class Setup(NamedTuple):
 
 
 def system_text(arm: str) -> str:
-    """What a model is told before the task: the same in both arms, with what `gitckpt run` says of the memory in B."""
+    """Return what a model is told before the task: the same in both arms, plus what `gitckpt run` says about the memory
+    in B."""
     told_of_memory = wording.rules(memory=True).removeprefix(wording.rules(memory=False))
     return SYSTEM + (told_of_memory if arm == "B" else "")
 
 
 def run_trial(trial: Trial, directory: Path, setup: Setup) -> dict[str, Any]:
-    """Run it in a new repository at `directory`, which is emptied first; its record.
+    """Run it in a new repository at `directory`, which is emptied first. Return its record.
 
-    Raises EndpointFailed where the endpoint was given up: then nothing is known of the task."""
+    Raises EndpointFailed if the endpoint was given up: then nothing is known about the task.
+    """
     _make_repository(directory)
     form = Form(trial.task.fields, directory)
     tree = WorkTree(discover(os.fsencode(directory)))
@@ -93,17 +95,17 @@ def _make_repository(directory: Path) -> None:
     if directory.exists():
         shutil.rmtree(directory)
     directory.mkdir(parents=True)
-    # an empty template: no hooks and no ignore rules of anybody's
+    # an empty template: no hooks and no ignore rules of the user's
     nobodys = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     git = Git(os.fsencode(directory), nobodys)
     git.run("init", "--quiet", "--template=")
-    # a run that the machine does not outlive is done again: nothing has to wait for the disk
+    # after a crash of the machine the run is repeated, so nothing needs to wait for the disk
     git.run("config", "gitckpt.durable", "false")
 
 
 class _PlantedMemory(Memory):
-    """The memory of a run, into whose checkpoints facts are planted until the first reset; then they are the model's to
-    keep."""
+    """The memory of a run. Facts are planted into its checkpoints until the first reset; after that it is up to the
+    model to keep them."""
 
     def __init__(self, recorder: Recorder, task: str, facts: Sequence[Fact]) -> None:
         super().__init__(recorder, task)
@@ -111,7 +113,7 @@ class _PlantedMemory(Memory):
         self.planted = False
 
     def actions(self) -> list[Action]:
-        """Those of the memory, with the planting in between."""
+        """Return the memory's actions, with the planting added."""
         checkpoint, reset = super().actions()
 
         def run(given: dict[str, Any]) -> str:
@@ -125,13 +127,13 @@ class _PlantedMemory(Memory):
 
     def _with_facts(self, given: dict[str, Any]) -> dict[str, Any]:
         facts = given.get("facts")
-        if not isinstance(facts, list):  # which the checkpoint then refuses
+        if not isinstance(facts, list):  # the checkpoint refuses this
             return given
         return given | {"facts": [*facts, *(fact for fact in self._facts if fact not in facts)]}
 
 
 class _Running:
-    """A run with all that it needs."""
+    """A run with everything that it needs."""
 
     def __init__(self, trial: Trial, setup: Setup, form: Form, tree: WorkTree) -> None:
         self._trial, self._form, self._measures = trial, form, Measures()
@@ -150,7 +152,7 @@ class _Running:
         self._measures.conversation = self._conversation
 
     def record(self) -> dict[str, Any]:
-        """Run, ask for the facts, and tell how it was."""
+        """Run, ask for the facts, and return the record."""
         self._recorder.open()
         start = time.monotonic()
         outcome, why, turns = self._run()
@@ -170,7 +172,8 @@ class _Running:
         return record | {"facts": self._known_facts(), "session": self._recorder.open().id}
 
     def _run(self) -> tuple[str, str, int]:
-        """The outcome, why, and the replies it took. A conversation too long for the model is an outcome of its own."""
+        """Return the outcome, the reason, and the number of replies. A conversation too long for the model is its own
+        outcome."""
         try:
             ended: Outcome = self._conversation.run()
         except ContextOverflow as error:
@@ -178,15 +181,16 @@ class _Running:
         return ended.kind, ended.text, ended.turns
 
     def _errors(self) -> dict[str, int] | None:
-        """Errors that could come back after a reset, and that did; None where there was no reset."""
+        """Return how many errors could recur after a reset, and how many did; None without a reset."""
         if not self._measures.context:
             return None
         return {"before_reset": self._measures.errors_before_reset, "recurred": self._measures.errors_recurred}
 
     def _known_facts(self) -> dict[str, int] | None:
-        """How many of the planted facts the model gives after its last reset; None where none were planted.
+        """Return how many of the planted facts the model gives after its last reset; None if none were planted.
 
-        The run is over and its tokens are counted: what is asked here belongs to the measuring."""
+        The run is over and its tokens are counted: these questions belong to the measurement.
+        """
         if self._memory is None or not self._memory.planted or not self._measures.context:
             return None
         replies = [self._endpoint.ask(_asking(self._measures.context, fact)).text for fact in self._facts]
@@ -195,11 +199,12 @@ class _Running:
 
 
 def task_text(task: Task, form: Form) -> str:
-    """The task as the model is given it."""
+    """Return the task as the model is given it."""
     return f"{task.prompt}\n\nThe form has these fields:\n{form.description()}"
 
 
 def _asking(context: Sequence[Message], fact: Fact) -> list[Message]:
-    """The context with one question, as a part of its last message: many models take no two of a user in a row."""
+    """Return the context with one question appended to its last message: many models reject two user messages in a
+    row."""
     *before, last = context
     return [*before, last | {"content": f"{last['content']}\n\n{QUESTION.format(fact.question)}"}]

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
     from gitckpt.loop.evaluation.tasks import Page
 
-#: Pages that a search lists.
+#: How many pages a search lists.
 LISTED: Final = 5
 
-#: How much more a word counts in a title.
+#: The additional weight of a word in a title.
 TITLE: Final = 4
 
 
@@ -31,7 +31,7 @@ class Website:
         self._texts = {page: _words(page.text) for page in self._titles}
 
     def actions(self) -> list[Action]:
-        """What a model can do with them."""
+        """Return what a model can do with the pages."""
         return [
             action_of(
                 SearchArguments, "search", "Search the web: the addresses and titles of a few pages.", self.search
@@ -40,7 +40,7 @@ class Website:
         ]
 
     def search(self, call: SearchArguments) -> str:
-        """The pages that fit best."""
+        """Return the pages that match best."""
         words = _words(call.query)
         scores = {page: self._score(page, words) for page in self._titles}
         best = sorted((page for page in scores if scores[page]), key=lambda page: -scores[page])[:LISTED]
@@ -49,7 +49,7 @@ class Website:
         return "\n".join(f"{page.url}  {page.title}" for page in best)
 
     def _score(self, page: Page, words: set[str]) -> float:
-        """Rare words count more than common ones, those in the title more than those in the text."""
+        """Rate a page. Rare words count more than common ones, and words in the title more than those in the text."""
         return sum(
             (TITLE * (word in self._titles[page]) + (word in self._texts[page])) * self._rarity(word) for word in words
         )
@@ -58,7 +58,7 @@ class Website:
         return math.log(1 + len(self._texts) / (1 + sum(word in words for words in self._texts.values())))
 
     def open_page(self, call: OpenArguments) -> str:
-        """A page. Raises Refused where there is none."""
+        """Return a page. Raises Refused if there is none."""
         page = self._pages.get(_address(call.url))
         if page is None:
             raise Refused(f"404: there is no page {call.url}", "search for it")

@@ -1,7 +1,8 @@
-"""A conversation with a model whose context window is known: what does not fit falls out, the oldest first.
+"""A conversation with a model whose context window is known: the oldest turns that do not fit are dropped.
 
-So do the endpoints that keep a conversation within the window themselves. Others refuse one that is too long, which
-ends a run that never clears its context."""
+Some endpoints do this themselves. Others refuse a conversation that is too long, which ends a run that never clears its
+context.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +16,14 @@ if TYPE_CHECKING:
     from gitckpt.loop.endpoint import Message
     from gitckpt.loop.stream import Reply
 
-#: Characters of a token, until the endpoint has counted some. Low: rather too little is sent than too much.
+#: Characters per token, until the endpoint has counted some. Low, because it is better to send too little than too
+#: much.
 CHARACTERS_OF_A_TOKEN: Final = 3.0
 
 
 class WindowedConversation(Conversation):
-    """A conversation of which only what fits in `window` tokens is sent; None sends all. `fallen_out` counts the
-    messages that a request lacked, at most."""
+    """A conversation that sends only what fits into `window` tokens; None sends everything. `fallen_out` is the largest
+    number of messages that a request lacked."""
 
     def __init__(self, *arguments: Any, window: int | None, **more: Any) -> None:
         super().__init__(*arguments, **more)
@@ -29,7 +31,7 @@ class WindowedConversation(Conversation):
         self.fallen_out = 0
 
     def request(self, messages: Sequence[Message]) -> Reply:
-        """Ask the endpoint with what fits."""
+        """Ask the endpoint with the messages that fit."""
         sent = list(messages) if self._window is None else fitting(messages, int(self._window * self._rate))
         self.fallen_out = max(self.fallen_out, len(messages) - len(sent))
         reply = super().request(sent)
@@ -38,10 +40,11 @@ class WindowedConversation(Conversation):
 
 
 def fitting(messages: Sequence[Message], most: int) -> list[Message]:
-    """The messages without the oldest turns, so that they have at most so many characters.
+    """Return the messages without the oldest turns, so that they have at most `most` characters.
 
-    The system text, which holds the task, stays, and so do the first message after it and the last turn. A call and its
-    answers go together: no endpoint takes one without the other."""
+    The system text with the task, the first message after it and the last turn always stay. A call and its answers go
+    together: no endpoint accepts one without the other.
+    """
     head, turns = list(messages[:2]), _turns(messages[2:])
     while len(turns) > 1 and characters([*head, *(message for turn in turns for message in turn)]) > most:
         turns.pop(0)
