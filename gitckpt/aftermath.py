@@ -25,8 +25,8 @@ MOST_PATHS = 100
 
 
 class Aftermath:
-    """One look at a work tree whose lock is held. A recorder with `around` of this object reuses its snapshot instead
-    of taking another."""
+    """One look at a work tree whose lock is held. A recorder that takes its snapshots through `around` reuses the
+    snapshot of this look instead of taking another."""
 
     def __init__(self, tree: WorkTree) -> None:
         self._tree = tree

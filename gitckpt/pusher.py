@@ -1,5 +1,6 @@
 """Sends sessions to a remote: compares them with what it has, searches them for content that should not leave, then
-updates all refs or none."""
+updates lines and new tags, all or none if the server can do that. Tags that move follow separately, because a server
+may refuse them."""
 
 from __future__ import annotations
 

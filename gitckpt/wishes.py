@@ -166,6 +166,6 @@ def _interrupted(event: Event) -> Refused:
 
 
 def _named(event: Event) -> str:
-    """An operation for a person: `rollback to C6`."""
+    """Return an operation in words for the user: `rollback to C6`."""
     intent = event.document["rollback"]
     return f"{intent['operation']} to {str(intent['target_ref']).rpartition('/')[2]}"

@@ -47,9 +47,9 @@ if TYPE_CHECKING:
 class Wrapping:
     """One agent under `wrap`. `say` reports to the user; `choice` is how to read the output, by default determined from
     the command. `freeze` is auto, on or off; `on_retry` is fork, restore or "" (as configured); `auto` is tool, turn,
-    off or "" (turn if the output shows turns). `origin` goes into the record beside the command (`task`, `template`).
-    `resumed` continues `session` and records the new start there. `summarize` asks for a line at the end on how much is
-    on record. `before` goes around the snapshot taken before the agent starts."""
+    off or "" (as configured, else turn; off for an output of text). `origin` goes into the record beside the command
+    (`task`, `template`). `resumed` continues `session` and records the new start there. `summarize` asks for a line at
+    the end on how much is on record. `before` goes around the snapshot taken before the agent starts."""
 
     def __init__(
         self,

@@ -53,7 +53,7 @@ class Spoken:
             told = self._end_parts()
             self._session = signal.session
             return told
-        # whatever is said comes before the tool that it is said for
+        # an agent's words come before the tool call that they announce
         return self._end_parts() if isinstance(signal, Boundary) else []
 
     def close(self) -> list[Told]:
@@ -121,7 +121,7 @@ class _Part:
         self.seen: Counter[str] = Counter()
         self.last_line = self._first = first
         self._reader = BlockReader()
-        self._half = ""  # the first half of a character that pieces have cut in two
+        self._half = ""  # the first surrogate of a pair that was split between two pieces
 
     def feed(self, text: str) -> list[Block]:
         text = self._half + text

@@ -51,7 +51,7 @@ class Choice(NamedTuple):
 
 
 def channel_for(argv: Sequence[str], *, terminal: bool = True) -> Choice:
-    """Return the channel that the command and its flags select. `terminal` says whether the client can draw on one."""
+    """Return the channel that the command and its flags select. `terminal` says whether the client has a terminal."""
     program = program_of(argv)
     for agent in AGENTS:
         if runs(program.word, agent.programs, agent.packages):

@@ -179,7 +179,7 @@ def _try_to_end(recorder: Recorder, conversation: Conversation, kind: str, statu
     try:
         _record_end(recorder, conversation, kind, status, text)
     except GitckptError:
-        pass  # the error that ended the run is the one to be told; `resume` finds a session without an end
+        pass  # report the error that ended the run instead; `resume` finds a session without an end
 
 
 def _record_end(recorder: Recorder, conversation: Conversation, kind: str, status: int, text: str) -> None:

@@ -51,5 +51,5 @@ def rules(*, memory: bool = True) -> str:
 
 
 def with_task(system: str, task: str) -> str:
-    """A system text with the task at its end."""
+    """Return a system text with the task at its end."""
     return f"{system}\nThe task:\n{task}\n" if task else system

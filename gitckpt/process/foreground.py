@@ -1,4 +1,4 @@
-"""Runs a command on the user's own terminal and waits for it: for the demo, and to try it on an event's files."""
+"""Runs a command on the user's own terminal and waits for it: for the demo, and for trials on an event's files."""
 
 from __future__ import annotations
 

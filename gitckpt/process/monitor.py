@@ -162,8 +162,8 @@ class _Monitor:
             fcntl.ioctl(self.tty, termios.TIOCSCTTY, 0)
 
     def _terminals(self) -> list[int]:
-        """Return the agent's terminal, kept open so that an agent that closes it can reopen it, and the user's, to
-        reset it."""
+        """Return the agent's terminal, kept open so that an agent that closes it can reopen it, and the user's, which
+        may have to be restored."""
         users = [self.terminal.descriptor] if self.terminal else []
         return users + ([self.tty] if self.tty >= 0 else [])
 
