@@ -1,7 +1,7 @@
 """An OpenAI-compatible endpoint, called through the official client: one request, one reply.
 
 Temporary failures are retried: a full queue after as long as the endpoint says; a dropped connection, a cut stream or a
-server error after a growing pause. Then the endpoint is given up, and what is on record stays.
+server error after a growing pause. After the last attempt the endpoint is given up; what is on record stays.
 """
 
 from __future__ import annotations
