@@ -1,4 +1,4 @@
-"""The rules that look at one block, or one line, at a time. Each yields what is wrong and what to write instead."""
+"""The rules that look at one block or one line at a time. Each yields what is wrong and what to write instead."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _FRAME_ONLY = re.compile(r"[\s>*_`~\u200b\ufeff]*")
 
 
 def missing_field(block: Block) -> Iterator[Complaint]:
-    """P001. A short run has no summaries to list: there the field of a FINAL may be empty, but not absent."""
+    """P001. A short run has no summaries to list: `summaries` of a FINAL may be empty, but not absent."""
     for field in REQUIRED[block.kind]:
         may_be_empty = field == "summaries" and field in block.fields
         if not block.fields.get(field) and not may_be_empty:
@@ -72,7 +72,7 @@ def state_too_long(block: Block) -> Iterator[Complaint]:
 
 
 def prose_outside(text: Transcript) -> Iterator[Complaint]:
-    """P012: one finding for each stretch of prose, at its first line."""
+    """P012: one finding per stretch of prose, at its first line."""
     previous = None
     for number, line in text.prose() if text.strict else ():
         if _FRAME_ONLY.fullmatch(line) or _FENCE_LINE.fullmatch(line):

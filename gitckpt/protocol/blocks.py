@@ -1,6 +1,6 @@
-"""What the protocol is made of: the kinds of block, a block as read, and what is wrong with one.
+"""The data types of the protocol: the kinds of block, a block as read, and a diagnostic.
 
-Field values are plain data (str, list, dict), so that a block goes into YAML or JSON as it is. All text is valid
+Field values are plain data (str, list, dict), so that a block can go into YAML or JSON unchanged. All text is valid
 Unicode: bytes that are not UTF-8 and lone surrogates are read as U+FFFD."""
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ REQUIRED: Final[dict[Kind, tuple[str, ...]]] = {
     "final": ("checkpoints", "summaries", "result"),
 }
 
-#: Optional fields of a checkpoint: the state to go on from (docs/protocol.md, "State").
+#: Optional fields of a checkpoint: the state needed to continue (docs/protocol.md, "State").
 STATE_FIELDS: Final[tuple[str, ...]] = ("goal", "facts", "todo", "open")
 
-#: Bytes of one block, header to footer, after which it is cut with a diagnostic.
+#: The maximum size of a block in bytes, header to footer, after which it is cut with a diagnostic.
 MAX_BLOCK: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing wrong with the text: where (1-based line and column), which rule (P001…), and what to write instead."""
+    """One problem in the text: where (1-based line and column), which rule (P001…), and what to write instead."""
 
     line: int
     column: int
@@ -41,10 +41,9 @@ class Diagnostic:
 class RawBlock(NamedTuple):
     """A block as the scanner cut it out of a stream: header argument and body, unwrapped but not yet read as fields.
 
-    `argument` is what stands in the header after the keyword (`7`, `S2 (covers C6-C10)`, empty for RETRY and
-    FINAL). `body` is the text between header and footer with quotes, fences, indents, colours and odd blanks of the
-    frame taken off, lines ended by LF. `line` and `end_line` are 1-based lines of the stream. `cut` says that the
-    block went over MAX_BLOCK."""
+    `argument` is what follows the keyword in the header (`7`, `S2 (covers C6-C10)`, empty for RETRY and FINAL). `body`
+    is the text between header and footer without the frame (quotes, fences, indents, colours, unusual blanks), with LF
+    line ends. `line` and `end_line` are 1-based lines of the stream. `cut` means that the block exceeded MAX_BLOCK."""
 
     kind: Kind
     argument: str
@@ -59,10 +58,10 @@ class RawBlock(NamedTuple):
 class Block:
     """A block read as fields.
 
-    `id` is canonical (`C7`, `S2`, `setup`), or None where the kind has none (retry, final) or the written one is no
-    id; `written` is the id as the agent wrote it. `fields` holds the fields that were there, by name, in protocol
-    order, each in the shape that docs/protocol.md gives for it; for `phase` there is also `phase_written`; unknown
-    keys are under `extra`. A summary has `covers` (list of ids, ranges expanded) and `text`."""
+    `id` is canonical (`C7`, `S2`, `setup`), or None if the kind has no id (retry, final) or the written one is invalid;
+    `written` is the id as the agent wrote it. `fields` maps the names of the fields present, in protocol order, to
+    values in the shape that docs/protocol.md defines; a phase also has `phase_written`; unknown keys are under `extra`.
+    A summary has `covers` (list of ids, ranges expanded) and `text`."""
 
     kind: Kind
     id: str | None

@@ -1,6 +1,6 @@
-"""Brackets and quotes in what an agent writes: which belong together, and where a list splits between them.
+"""Match brackets and quotes in agent text, and split lists outside of them.
 
-Nothing can be relied on: brackets stay open, apostrophes look like quotes. What has no partner is an ordinary
+The input is unreliable: brackets stay open, apostrophes look like quotes. A sign without a partner is an ordinary
 character.
 """
 
@@ -14,8 +14,8 @@ _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", "（": "）", "「": "」"}
 _QUOTES: Final = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’"}
 _SIGN: Final = re.compile("[" + re.escape("".join([*_BRACKETS, *_BRACKETS.values(), *_QUOTES])) + "]")
 
-# `can't` and `5" disk` hold no quotes: one opens after anything but an ASCII word, and an apostrophe closes before
-# none.
+# `can't` and `5" disk` contain no quotes: a quote does not open right after an ASCII word character, and an apostrophe
+# does not close a quote right before one.
 _OPENS_QUOTE: Final = re.compile(r"""(?<![A-Za-z0-9_])["']|[`“‘]""")
 _CLOSES_QUOTE: Final = {'"': re.compile('"'), "'": re.compile(r"'(?![A-Za-z0-9_])")} | {
     sign: re.compile(_QUOTES[sign]) for sign in "`“‘"
@@ -23,13 +23,13 @@ _CLOSES_QUOTE: Final = {'"': re.compile('"'), "'": re.compile(r"'(?![A-Za-z0-9_]
 
 _WRAP: Final = re.compile(r"[ \t]*\n\s*")
 
-#: What a list splits on. The full-width comma and `、` are prose.
+#: What separates list items. The full-width comma and `、` are prose.
 LIST_SEPARATOR: Final = re.compile("[,;；]")
 
 
 def pairs(text: str) -> dict[int, int]:
-    """The positions of opening brackets and quotes, each with that of its partner. Nothing inside quotes counts. Linear
-    in time.
+    """Map the position of each opening bracket or quote to that of its partner. Signs inside quotes do not count. Runs
+    in linear time.
     """
     found: dict[int, int] = {}
     waiting: list[tuple[str, int]] = []
@@ -51,16 +51,16 @@ def pairs(text: str) -> dict[int, int]:
 
 
 def split_list(text: str, separator: re.Pattern[str] = LIST_SEPARATOR) -> list[str]:
-    """The items between separators that stand outside all brackets and quotes, trimmed; empty ones are left out."""
+    """Split at separators outside all brackets and quotes; items are stripped, and empty ones are dropped."""
     cuts = list(_outside([match.start() for match in separator.finditer(text)], pairs(text)))
     items = (text[start:end] for start, end in zip([0, *(cut + 1 for cut in cuts)], [*cuts, len(text)], strict=True))
     return [item.strip() for item in items if item.strip()]
 
 
 def unbracketed(text: str, brackets: str = "[") -> str:
-    """What stands within the brackets around the whole text. An outer bracket that is never closed comes off too.
+    """Return the text inside the brackets around the whole text. An outer bracket that is never closed is removed too.
 
-    The same object where there are none, so that `is` tells.
+    Without such brackets, returns the same object, so that callers can test with `is`.
     """
     if not text or text[0] not in brackets:
         return text
@@ -71,14 +71,14 @@ def unbracketed(text: str, brackets: str = "[") -> str:
 
 
 def unquoted(text: str) -> str:
-    """The text without the quotes around the whole of it. Back-ticks stay: they say that something is code."""
+    """Remove the quotes around the whole text. Backticks stay: they mark code."""
     if len(text) > 1 and text[0] in "\"'“‘" and pairs(text).get(0) == len(text) - 1:
         return text[1:-1]
     return text
 
 
 def one_line(text: str) -> str:
-    """Text that was wrapped, on one line again. Chinese takes no space where the lines meet."""
+    """Join wrapped lines into one. Between two Chinese characters no space is inserted."""
     first, *rest = _WRAP.split(text.strip())
     for line in rest:
         first += line if is_chinese(first[-1:]) and is_chinese(line[:1]) else f" {line}"
@@ -86,12 +86,12 @@ def one_line(text: str) -> str:
 
 
 def is_chinese(text: str) -> bool:
-    """Whether there is text and all of it is Chinese, Japanese or Korean, wide punctuation too."""
+    """Return whether the text is non-empty and all Chinese, Japanese or Korean, including wide punctuation."""
     return bool(text) and all("\u2e80" <= character <= "\uffee" for character in text)
 
 
 def _pair_quote(text: str, at: int, found: dict[int, int], unpaired: set[str]) -> int:
-    """Pairs the quote that opens at `at`, if it does; returns where to go on."""
+    """Pair the quote that opens at `at`, if it does; return where to continue."""
     sign = text[at]
     if sign in unpaired or not _OPENS_QUOTE.match(text, at):
         return at + 1
@@ -106,7 +106,7 @@ def _pair_quote(text: str, at: int, found: dict[int, int], unpaired: set[str]) -
 def _pair_bracket(
     sign: str, at: int, waiting: list[tuple[str, int]], awaited: dict[str, int], found: dict[int, int]
 ) -> None:
-    """Pairs a closing bracket with the last one of its kind; those that were opened since have no partner."""
+    """Pair a closing bracket with the last opening one of its kind; brackets opened since then have no partner."""
     closer = ""
     while closer != sign:
         closer, opened = waiting.pop()
@@ -116,7 +116,7 @@ def _pair_bracket(
 
 
 def _outside(positions: list[int], paired: dict[int, int]) -> Iterator[int]:
-    """Those of the ascending positions that lie within no pair."""
+    """Yield those of the ascending positions that lie outside every pair."""
     openings = iter(sorted(paired))
     opening, covered = next(openings, None), -1
     for position in positions:

@@ -1,8 +1,7 @@
-"""Reading the body of a block as fields, each in the shape that the protocol gives it, without losing a word.
+"""Read the body of a block as fields, each in the shape that the protocol defines, without losing any text.
 
-What a field's shape has no room for is kept beside it, under `extra`, as are keys that the protocol does not know.
-There, `text` is what stood before the first key, and a field's own name holds that field as written, where reading it
-left words out.
+Whatever does not fit a field's shape is kept under `extra`, as are unknown keys. There, `text` holds what came before
+the first key, and a field's own name holds that field as written if reading it dropped words.
 """
 
 from __future__ import annotations
@@ -26,7 +25,8 @@ from gitckpt.protocol.values import (
     text_value,
 )
 
-#: Readers of the fields that are not text; the value, and whether the field said more than it.
+#: Readers for the fields that are not plain text. Each returns the value, and whether the field says more than the
+#: value.
 _READERS: Final[dict[str, Callable[[str], tuple[Any, bool]]]] = {
     "done": lambda raw: (list_value(raw), False),
     "todo": lambda raw: (open_list_value(raw), False),
@@ -38,18 +38,18 @@ _READERS: Final[dict[str, Callable[[str], tuple[Any, bool]]]] = {
 }
 
 
-# A summary is free text. Some agents put what it covers on a line of its own, or name the text.
+# A summary is free text. Some agents state what it covers on a separate line, or put a key before the text.
 _COVERS_LINE: Final = re.compile(r"\s*(?:covers|覆盖|涵盖)\s*[:：](?P<covers>[^\n]*)(?:\n|$)", re.IGNORECASE)
 _TEXT_KEY: Final = re.compile(r"\s*(?:text|summary|摘要|总结|内容)\s*[:：]", re.IGNORECASE)
 
 
 def read_fields(kind: Kind, body: str, line: int) -> tuple[dict[str, Any], tuple[Diagnostic, ...]]:
-    """The fields that the body has, in protocol order, and P015 for each fact without a source, which is under `open`
-    then.
+    """Return the fields of a body in protocol order, and a P015 diagnostic for each fact without a source, which moves
+    to `open`.
 
-    `body` is that of a RawBlock, and `line` the line of its header. A field that comes twice has both values: lists and
-    mappings together, texts one line after the other; for `phase` and `from` the second one is under `extra`. Never
-    raises.
+    `body` comes from a RawBlock, and `line` is the line of its header. A field that appears twice keeps both values:
+    lists and mappings are merged, texts are joined by a newline; for `phase` and `from` the second value goes under
+    `extra`. Never raises.
     """
     if kind == "summary":
         return _summary_fields(body), ()
@@ -68,7 +68,7 @@ def _summary_fields(body: str) -> dict[str, Any]:
 
 
 class _Reading:
-    """The fields of a body of which some entries are read."""
+    """The fields of a partly read body."""
 
     def __init__(self, kind: Kind, line: int) -> None:
         self.diagnostics: list[Diagnostic] = []
@@ -119,7 +119,7 @@ class _Reading:
 
 
 def _together(first: Any, second: Any) -> Any:
-    """Both values of a field that came twice."""
+    """Combine both values of a field that appears twice."""
     if isinstance(first, str):
         return "\n".join(filter(None, (first, second)))
     if isinstance(first, dict) and isinstance(second, dict) and not first.keys() & second.keys():

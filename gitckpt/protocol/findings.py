@@ -1,6 +1,6 @@
-"""Findings as text: for a person, for a program, for GitHub's annotations, for any tool that reads SARIF.
+"""Format findings: for people, for programs, as GitHub annotations, as SARIF.
 
-Messages and file names hold what an agent wrote; nothing of it reaches a terminal or a log as a control character.
+Messages and file names contain agent text; none of it reaches a terminal or a log as a control character.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _JOINERS: Final = "\u200c\u200d"
 
 
 def visible(text: str) -> str:
-    """The text with control characters, line ends, invisible and reordering characters written as escapes."""
+    """Escape control characters, line ends, invisible and reordering characters."""
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
@@ -30,7 +30,7 @@ def _visible(character: str) -> str:
 
 
 def as_text(findings: Iterable[Finding]) -> str:
-    """One line for each: `file:line:col: CODE message`."""
+    """Return one line per finding: `file:line:col: CODE message`."""
     return "".join(
         f"{visible(found.file)}:{found.line}:{found.column}: {found.code} {visible(found.message)}\n"
         for found in findings
@@ -38,7 +38,9 @@ def as_text(findings: Iterable[Finding]) -> str:
 
 
 def as_json(findings: Iterable[Finding]) -> str:
-    """One object: `{"schema": "gitckpt.findings/1", "findings": [{file, line, column, code, level, message}…]}`."""
+    """Return a JSON object: `{"schema": "gitckpt.findings/1", "findings": [{file, line, column, code, level,
+    message}…]}`.
+    """
     rows = [
         {
             "file": visible(found.file),
@@ -54,7 +56,7 @@ def as_json(findings: Iterable[Finding]) -> str:
 
 
 def as_github(findings: Iterable[Finding]) -> str:
-    """Workflow commands, which GitHub shows beside the lines of a change."""
+    """Return workflow commands, which GitHub shows next to the lines of a change."""
     return "".join(_annotation(found) for found in findings)
 
 
@@ -72,7 +74,7 @@ def _property(text: str) -> str:
 
 
 def as_sarif(findings: Iterable[Finding]) -> str:
-    """A SARIF 2.1.0 log with the rules and their levels."""
+    """Return a SARIF 2.1.0 log with the rules and their levels."""
     driver = {
         "name": "gitckpt",
         "version": __version__,
@@ -117,7 +119,7 @@ def _dumped(document: dict[str, Any]) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
 
-#: By the name that `gitckpt validate --format` takes.
+#: Formatters by the name that `gitckpt validate --format` takes.
 FORMATS: Final[dict[str, Callable[[Iterable[Finding]], str]]] = {
     "text": as_text,
     "json": as_json,

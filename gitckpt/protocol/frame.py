@@ -1,8 +1,7 @@
-"""What models and terminals put around the lines of a block, and taking it off again.
+"""Remove what models and terminals put around the lines of a block.
 
-A *frame* is what stands before a header on its line: quote signs, a list bullet, indents, bold marks. The lines of the
-body stand in the same frame, more or less. An *escape* is a sequence by which a program talks to a terminal; it is no
-text at all.
+A *frame* is what precedes a header on its line: quote signs, a list bullet, indentation, bold marks. The lines of the
+body have roughly the same frame. An *escape* is a terminal control sequence; it is not text at all.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-#: Escape sequences, as they stand in UTF-8 bytes.
+#: Terminal escape sequences as UTF-8 bytes.
 ESCAPE: Final = (
     rb"(?:\x1b\[|\xc2\x9b)[0-?]*+[ -/]*+[@-~]"  # CSI: colours, erase in line, cursor
     rb"|\x1b\][^\x07\x1b\r\n]*+(?:\x07|\x1b\\)"  # OSC: titles, links
@@ -23,7 +22,7 @@ BLANKS: Final = (
 )
 ZERO_WIDTH: Final = "\u200b\u200c\u200d\u2060\ufeff"
 
-#: How many quote signs are taken off a line at most.
+#: The maximum number of quote signs removed from a line.
 MAX_QUOTES: Final = 16
 
 _ESCAPE: Final = re.compile(ESCAPE.decode("latin-1").replace(r"\xc2\x9b", r"\x9b"))
@@ -34,8 +33,9 @@ _QUOTE: Final = re.compile(rf"\A[{BLANKS}]*> ?")
 _QUOTES: Final = re.compile(r"\A.*> ?", re.DOTALL)
 _FENCE: Final = re.compile(r" *(?:`{3,}|~{3,})[^`~]*")
 
-# Lines off which nothing has to be taken. The first that is not empty has no indent and is no fence, and none begins or
-# ends with a tab, an odd blank or an unseen character. Most end in ASCII; wide blanks are told by their bytes.
+# Lines that need nothing removed. The first non-empty line has no indent and is not a fence, and no line begins or ends
+# with a tab, an unusual blank or an invisible character. Most lines end in ASCII; wide blanks are recognized by their
+# bytes.
 _BLANK_BYTES: Final = (
     rb"[ \t\v\f]",
     rb"\xc2\xa0",
@@ -49,8 +49,8 @@ _LATER_SIGN: Final = rb" *+[^\r\n \t\v\f\xc2\xe1-\xe3\xef]"
 
 
 def plain_lines(condition: bytes = b"") -> bytes:
-    """An expression for a body of which `plain_text` is the text, unless that says otherwise. Where a line begins that
-    is not empty, and not with a letter as most do, `condition` has to hold, an expression too.
+    """Return an expression for bodies that `plain_text` can take as they are, unless it returns None. Every line that
+    is not empty and does not begin with a letter, as most do, must also match the expression `condition`.
     """
     first = rb"(?:[A-Za-z]|%s%s)%s" % (condition, _FIRST_SIGN, _REST)
     later = rb"(?:[A-Za-z]|[\r\n]*+%s%s)%s" % (condition, _LATER_SIGN, _REST)
@@ -61,26 +61,26 @@ _PLAIN_LINES: Final = re.compile(plain_lines())
 
 
 def bare(text: str) -> str:
-    """The text without escapes and without characters of no width."""
+    """Return the text without escapes and zero-width characters."""
     if text.isascii() and "\x1b" not in text:
         return text
     return _ESCAPE.sub("", text).translate(_UNSEEN)
 
 
 def unwrap(body: bytes, frame: str) -> str:
-    """The lines of a body without the frame of its header, each without blanks at its end. What follows the header's
-    own line end is line 1, and no line but blank ones at the end is left out.
+    """Return the lines of a body without the frame of its header, each with trailing blanks removed. What follows the
+    header's own line end is line 1, and only blank lines at the end are dropped.
 
-    Off come escapes, as many quote signs as the header had, the indent that all lines share, and a fence around the
-    whole. Bytes that are not UTF-8 are U+FFFD.
+    Removes escapes, as many quote signs as the header had, the indent common to all lines, and a fence around the whole
+    body. Bytes that are not UTF-8 become U+FFFD.
     """
     text = plain_text(body) if not frame and _PLAIN_LINES.fullmatch(body) else None
     return _unframed(body.decode("utf-8", "replace"), frame) if text is None else text
 
 
 def plain_text(body: bytes) -> str | None:
-    """What `unwrap` makes of a body that stood in no frame and matches `plain_lines`; None where something may have to
-    be taken off after all: an escape, or a CR that is no part of a CRLF.
+    """Return what `unwrap` makes of a body without a frame that matches `plain_lines`; None if something may need
+    removing after all: an escape, or a CR outside a CRLF.
     """
     lines = body.replace(b"\r\n", b"\n") if 0x0D in body else body
     if 0x0D in lines or 0x1B in lines or (0x9B in lines and b"\xc2\x9b" in lines):
@@ -98,14 +98,16 @@ def _unframed(text: str, frame: str) -> str:
 
 
 def _lines(text: str) -> list[str]:
-    """The lines of a text without escapes. CRs beside an LF are part of its line end, others are one by themselves."""
+    """Split a text into lines, without escapes. CRs next to an LF belong to that line end; any other CRs form one of
+    their own.
+    """
     if "\x1b" in text or "\x9b" in text:
         text = _ESCAPE.sub("", text)
     return (_LINE_END_WITH_CR.sub("\n", text) if "\r" in text else text).split("\n")
 
 
 def _trimmed(line: str) -> str:
-    """The line with ordinary spaces as its indent, and nothing invisible at either end."""
+    """Return the line with its indent as ordinary spaces and nothing invisible at either end."""
     text = line.strip(_INVISIBLE)
     if line.startswith(text):
         return text
@@ -125,8 +127,8 @@ def _dedented(lines: list[str]) -> list[str]:
 
 
 def _unfenced(lines: list[str]) -> list[str]:
-    """The lines without the fence around them; an empty line stands where a fence stood, so that line numbers still
-    count.
+    """Remove the fence around the lines, leaving an empty line in place of each fence so that line numbers stay
+    correct.
     """
     filled = [number for number, line in enumerate(lines) if line]
     if not filled or not _FENCE.fullmatch(lines[filled[0]]):

@@ -1,6 +1,6 @@
-"""What a rollback hint can ask for: a small closed set of typed actions, none of which is a command.
+"""The actions a rollback hint can ask for: a small closed set of types, none of which is a shell command.
 
-All paths are relative to the root of the work tree, with `/` between the parts, and have passed `hint_paths.refusal`.
+All paths are relative to the root of the work tree, use `/` as the separator, and have passed `hint_paths.refusal`.
 """
 
 from __future__ import annotations
@@ -8,13 +8,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-#: How far `git reset` would go besides moving the branch; the work tree stays as it is in all of them.
+#: What `git reset` would change besides moving the branch; none of these modes touches the work tree.
 ResetMode = Literal["soft", "mixed", "keep", "merge"]
 
 
 @dataclass(frozen=True, slots=True)
 class RestorePaths:
-    """Make `paths` as they are in the target. `ref` is the revision that the hint names, for the record."""
+    """Restore `paths` from the target. `ref` is the revision that the hint names, for the record."""
 
     paths: tuple[str, ...]
     ref: str | None = None
@@ -22,14 +22,14 @@ class RestorePaths:
 
 @dataclass(frozen=True, slots=True)
 class RestoreAll:
-    """Make the whole work tree as it is in the target. `ref` is the revision that the hint names, for the record."""
+    """Restore the whole work tree from the target. `ref` is the revision that the hint names, for the record."""
 
     ref: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class MoveBranch:
-    """Move the branch to `ref` (None: where HEAD is), files as they are."""
+    """Move the branch to `ref` (None: HEAD), leaving the files as they are."""
 
     mode: ResetMode
     ref: str | None = None
@@ -37,7 +37,7 @@ class MoveBranch:
 
 @dataclass(frozen=True, slots=True)
 class CleanNew:
-    """Remove what is new since the target under `paths`; no paths means everywhere."""
+    """Remove what was created under `paths` since the target; no paths means everywhere."""
 
     paths: tuple[str, ...] = ()
 
@@ -51,14 +51,14 @@ class SwitchBranch:
 
 @dataclass(frozen=True, slots=True)
 class RemovePaths:
-    """Remove `paths`, which a snapshot must hold."""
+    """Remove `paths`, which must be in a snapshot."""
 
     paths: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class RevertCommit:
-    """Apply the inverse of commit `rev` to the files; no commit is made."""
+    """Apply the inverse of commit `rev` to the files, without committing."""
 
     rev: str
 

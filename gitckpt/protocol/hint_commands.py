@@ -1,7 +1,8 @@
-"""The commands that a rollback hint may be written in, each read into typed actions: one function, one row per command.
+"""Parse the commands in a rollback hint into typed actions: one function and one table row per command.
 
-A reader gets a cursor behind the command's name. It gives the actions, or None where it cannot read the command with
-certainty, which then is listed for a person. Where paths were refused it never falls back on a wider action.
+A reader gets a cursor positioned after the command's name. It returns the actions, or None if it cannot read the
+command with certainty; such a command is listed for the user. If paths were refused, a reader never falls back to a
+wider action.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _CHANGES_TO = re.compile(
 _FILE_NOUN = re.compile(
     r"(?:(?:files?|director(?:y|ies)|folders?)[:\s]\s*|(?:文件夹|文件|目录|脚本)(?!/)[：:\s]*)", re.IGNORECASE
 )
-#: What may stand behind a path in prose without turning it into a part of something else ("delete a.ts imports").
+#: What may follow a path in prose without making it part of something else ("delete a.ts imports").
 _AFTER_PATH_IN_PROSE = re.compile(
     r"\s*(?:$|[,.;:!?，。；：、！？)）(（`\"'&|]|文件|目录|即可|就|后|再|并|然后|以|来|等|恢复|回|到|至|为|\[|"
     r"(?:and|then|to|if|when|first|again|from|at|as|files?|folders?|director(?:y|ies))\b)"
@@ -88,7 +89,7 @@ def _read_checkout(cursor: Cursor) -> list[Action] | None:
 
 
 def _checked_out(cursor: Cursor, ref: str | None, *, forced: bool) -> list[Action] | None:
-    """What `git checkout` does that names no path."""
+    """Return what `git checkout` without paths does."""
     if ref is None:
         word = cursor.upcoming_word()
         return [RestoreAll()] if forced and not (word and word.isascii()) else None
@@ -98,14 +99,16 @@ def _checked_out(cursor: Cursor, ref: str | None, *, forced: bool) -> list[Actio
 
 
 def _skip_purpose(cursor: Cursor) -> None:
-    """Prose between the command and its path, as in `用 git checkout 恢复 src/a.ts`."""
+    """Skip prose between the command and its path, as in `用 git checkout 恢复 src/a.ts`."""
     start = cursor.at
     if cursor.match(_PURPOSE) and not cursor.stands_at_path():
         cursor.at = start
 
 
 def _revision_that_is_no_path(cursor: Cursor) -> str | None:
-    """git refuses `git checkout X` where X is both; the path is meant more often, and undoing it moves no branch."""
+    """Return a revision unless it also names a path: git refuses `git checkout X` if X is both. The path is meant more
+    often, and undoing that does not move a branch.
+    """
     start = cursor.at
     ref = cursor.revision(certain=True)
     if ref is not None and cursor.exists(tidy(ref)):
@@ -143,7 +146,9 @@ def _read_reset(cursor: Cursor) -> list[Action] | None:
 
 
 def _read_stash(cursor: Cursor) -> list[Action] | None:
-    """Only stash and drop together throw changes away; a stash that is kept, or popped, is for a person to handle."""
+    """Read a stash followed by a drop, which together discard changes; a stash that is kept or popped is left to the
+    user.
+    """
     found = _STASH_AND_DROP.match(cursor.text, cursor.at)
     if found is None:
         return None
@@ -191,13 +196,13 @@ def _removed(paths: Iterable[str], cursor: Cursor) -> list[Action] | None:
 
 
 def _read_delete(cursor: Cursor) -> list[Action] | None:
-    """`删除 PATH`, "delete the temporary file PATH"."""
+    """Read `删除 PATH`, "delete the temporary file PATH"."""
     paths = _paths_in_prose(cursor, _ADJECTIVES)
     return None if paths is None else _removed(paths, cursor)
 
 
 def _read_undo(cursor: Cursor) -> list[Action] | None:
-    """`恢复 PATH`, `撤销对 PATH 的修改`, "restore PATH from C6"."""
+    """Read `恢复 PATH`, `撤销对 PATH 的修改`, "restore PATH from C6"."""
     paths = _paths_in_prose(cursor, _CHANGES_TO, _OF_ITS_CHANGES)
     return _restored(tuple(path for path in paths or () if path != "."), None) or None
 
@@ -205,7 +210,7 @@ def _read_undo(cursor: Cursor) -> list[Action] | None:
 def _paths_in_prose(
     cursor: Cursor, filler: re.Pattern[str], after: re.Pattern[str] | None = None
 ) -> tuple[str, ...] | None:
-    """The paths behind a verb of prose. A bare word must plainly be meant as a file; None where that is not so."""
+    """Return the paths after a verb in prose, or None if a bare word is not clearly meant as a file."""
     named_as_file = False
     if not (looks_like_path(cursor.upcoming_word()) and cursor.stands_at_path()):
         cursor.match(filler)
@@ -220,7 +225,7 @@ def _paths_in_prose(
 
 
 def _read_rollback(cursor: Cursor) -> list[Action] | None:
-    """`gitckpt rollback C6 [--path P…]`, as an agent that knows gitckpt writes it."""
+    """Read `gitckpt rollback C6 [--path P…]`, as written by an agent that knows gitckpt."""
     ref = cursor.match(re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII))
     if ref is None:
         return None
@@ -230,7 +235,7 @@ def _read_rollback(cursor: Cursor) -> list[Action] | None:
     return _restored(paths, ref[0]) if paths or cursor.refused else [RestoreAll(ref[0])]
 
 
-#: Readers by the name of the command as it stands in the text, lower case, single blanks.
+#: Readers by command name as it appears in the text, lowercase, with single spaces.
 READERS: Final[dict[str, Callable[[Cursor], list[Action] | None]]] = {
     "git checkout": _read_checkout,
     "git restore": _read_restore,

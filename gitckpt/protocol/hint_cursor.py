@@ -1,4 +1,4 @@
-"""Reading the arguments of one command out of prose that may run on without a blank: `git checkout src/a.ts撤销`."""
+"""Read the arguments of one command from prose that may continue without a space: `git checkout src/a.ts撤销`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from gitckpt.protocol.hint_paths import is_cjk, looks_like_path, pattern_refusal, refusal, tidy
 
-#: How far a path without quotes may reach: a file name of a few words.
+#: The maximum extent of an unquoted path: a file name of a few words.
 _REACH = re.compile(r"\S{1,512}(?:\s\S{1,100}){0,4}")
 
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "「": "」", "『": "』", "《": "》"}
@@ -29,12 +29,12 @@ _PROSE = """
     back all any each every only again first before after so which will would can could should must may just change
     changes file files step work command commands not no
 """
-#: English words that follow a command as prose and are no argument of it.
+#: English words that follow a command as prose and are not arguments.
 PROSE_WORDS = frozenset(_PROSE.split())
 
 
 class Cursor:
-    """A place in `text`, moving from `at` towards `end`. What is refused on the way is kept in `refused`."""
+    """A position in `text`, moving from `at` towards `end`. Refused paths are collected in `refused`."""
 
     __slots__ = ("at", "end", "exists", "is_ref", "refused", "text")
 
@@ -45,14 +45,14 @@ class Cursor:
         self.refused: list[tuple[str, str]] = []
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Take what matches here after blanks, or stay."""
+        """Skip blanks and consume a match, or stay in place."""
         found = pattern.match(self.text, self._after_blanks(), self.end)
         if found:
             self.at = found.end()
         return found
 
     def options(self, known: re.Pattern[str]) -> list[str] | None:
-        """The options that stand here (`--` is taken and not given); None where one of them is not `known`."""
+        """Consume the options here and return them without `--`; None if one of them is not `known`."""
         options = []
         while found := self.match(_OPTION):
             if found[0] == "--":
@@ -63,7 +63,9 @@ class Cursor:
         return options
 
     def revision(self, *, certain: bool) -> str | None:
-        """A revision, or None. `certain`: only what has the form of one or is known; else any last word of a clause."""
+        """Return a revision, or None. With `certain`, only one that has the form of a revision or is known; otherwise
+        also any last word of a clause.
+        """
         start = self._after_blanks()
         word = _WORD.match(self.text, start, self.end)
         if word and self.is_ref and not _REVISION.fullmatch(word[0]) and self.is_ref(word[0]):
@@ -79,7 +81,9 @@ class Cursor:
         return name
 
     def paths(self, *, eager: bool = False) -> tuple[str, ...]:
-        """The paths of a list. `eager`: every word is one, and what names nothing is refused, not taken for prose."""
+        """Return the paths of a list. With `eager`, every word is a path, and one that names nothing is refused, not
+        taken for prose.
+        """
         accepted: list[str] = []
         resume = self.at
         while (path := self._path(eager)) is not None:
@@ -91,11 +95,11 @@ class Cursor:
         return tuple(accepted)
 
     def stands_at_path(self) -> bool:
-        """Whether what stands next names something."""
+        """Return whether the next text names an existing path."""
         return self._longest_name(self._after_blanks()) is not None
 
     def upcoming_word(self) -> str:
-        """The word that stands next, or ""."""
+        """Return the next word, or ""."""
         found = _WORD.match(self.text, self._after_blanks(), self.end)
         return found[0] if found else ""
 
@@ -112,7 +116,7 @@ class Cursor:
         return not rest or not (rest[0].isascii() and rest[0].isalnum())
 
     def _path(self, eager: bool) -> str | None:
-        """The path that stands here, "" where one stands that is refused, None where there is none."""
+        """Return the path here, "" if there is one but it is refused, None if there is none."""
         start = self._after_blanks()
         if start >= self.end:
             return None
@@ -134,7 +138,7 @@ class Cursor:
         return None
 
     def _longest_name(self, start: int) -> int | None:
-        """Where the longest prefix ends that names something."""
+        """Return the end of the longest prefix that names an existing path."""
         reach = _REACH.match(self.text, start, self.end)
         for stop in range(reach.end() if reach else start, start, -1):
             name = self.text[start:stop]
@@ -159,11 +163,11 @@ class Cursor:
         return bool(path) and (tidy(path) == "." or (not refusal(path) and self.exists(tidy(path))))
 
     def _is_full_stop(self, name: str, start: int) -> bool:
-        """Whether a dot ends the sentence ("use git checkout.") and does not name the whole tree."""
+        """Return whether a dot ends the sentence ("use git checkout.") rather than naming the whole tree."""
         return name == "." and not self.text[start - 1].isspace()
 
     def _may_stop(self, stop: int) -> bool:
-        """Whether a path may end here: not inside a word, and not where a longer name plainly goes on."""
+        """Return whether a path may end here: not inside a word, and not where a longer name clearly continues."""
         before = self.text[stop - 1]
         if before.isspace():
             return False
@@ -177,7 +181,9 @@ class Cursor:
         return after in _AFTER_PATH or (is_cjk(after) and not self._name_goes_on(stop))
 
     def _name_goes_on(self, stop: int) -> bool:
-        """Whether what follows without a blank is more of the name (`a.ts的备份.bak`), not prose or a further path."""
+        """Return whether text that follows without a blank continues the name (`a.ts的备份.bak`), rather than being
+        prose or another path.
+        """
         rest = _WORD.match(self.text, stop, self.end)
         if rest is None or re.match("和|与|及|以及|或", rest[0]):
             return False
@@ -185,7 +191,7 @@ class Cursor:
 
 
 def trimmed(words: str) -> str:
-    """The words without blanks, the full stop and the closing brackets of the prose around them."""
+    """Strip blanks, the full stop and the closing brackets of the surrounding prose."""
     words = words.strip().rstrip(".")
     while words.endswith((")", "）", "]", "】")) and words.count(words[-1]) > words.count(_OPENING[words[-1]]):
         words = words[:-1].rstrip()

@@ -1,7 +1,7 @@
-"""Which words of a rollback hint may be paths, and which are refused by name.
+"""Decide which words of a rollback hint may be paths, and which are refused because of their form.
 
-A hint is text that an agent wrote. A path from it reaches the file system only if it is relative, stays inside the work
-tree, keeps out of `.git` and means one thing: no pathspec magic, no pattern, no variable.
+A hint is text written by an agent. A path from it reaches the file system only if it is relative, stays inside the work
+tree and outside `.git`, and is unambiguous: no pathspec magic, no pattern, no variable.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ _CJK = re.compile("[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\
 
 
 def is_cjk(character: str) -> bool:
-    """Whether the character is of a script that is written without blanks, or punctuation of one."""
+    """Return whether the character belongs to a script written without spaces, or is punctuation of one."""
     return _CJK.match(character) is not None
 
 
 def tidy(path: str) -> str:
-    """The path without `./` in front and `/` at the end; `.` for the root of the work tree itself."""
+    """Strip leading `./` and trailing `/` from the path; `.` is the root of the work tree itself."""
     while path.startswith("./"):
         path = path[2:].lstrip("/")
     return path.rstrip("/") or ("." if path in ("", ".") else path)
 
 
 def refusal(path: str) -> str | None:
-    """Why this path is refused whatever it names, or None."""
+    """Return why this path is refused whatever it names, or None."""
     if path.startswith(("/", "~")) or re.match(r"[A-Za-z]:[\\/]", path):
         return "outside the work tree"
     if path.startswith(":"):
@@ -46,7 +46,7 @@ def refusal(path: str) -> str | None:
 
 
 def pattern_refusal(path: str) -> str:
-    """Why a path that names nothing is refused: it is a pattern or a variable, or simply not there."""
+    """Return why a path that names nothing is refused: it is a pattern, a variable, or does not exist."""
     if _GLOB.search(path):
         return "a pattern; name the paths"
     if "$" in path:
@@ -55,12 +55,14 @@ def pattern_refusal(path: str) -> str:
 
 
 def _is_git_directory(part: str) -> bool:
-    """Also where a file system would take another spelling for it: case, trailing dots, invisible characters."""
+    """Return whether a part means `.git`, including spellings that a file system treats as the same: case, trailing
+    dots, invisible characters.
+    """
     return _GIT_DIRECTORY.fullmatch(_INVISIBLE.sub("", part)) is not None
 
 
 def looks_like_path(word: str) -> bool:
-    """Whether the form alone says that it is a path: a `/`, an extension, a dot file, a well-known name."""
+    """Return whether the word has the form of a path: a `/`, an extension, a dot file, a well-known name."""
     if word.isspace() or not word:
         return False
     return "/" in word.strip("/") or word.endswith("/") or bool(_EXTENSION.search(word) or _WELL_KNOWN.fullmatch(word))

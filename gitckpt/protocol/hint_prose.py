@@ -1,4 +1,6 @@
-"""The prose of a rollback hint: where commands start and end, which checkpoint it names, what it leaves to a person."""
+"""Analyze the prose of a rollback hint: where commands start and end, which checkpoint it names, what it leaves to the
+user.
+"""
 
 from __future__ import annotations
 
@@ -10,28 +12,28 @@ from gitckpt.protocol.hint_cursor import trimmed
 from gitckpt.protocol.hint_paths import looks_like_path
 from gitckpt.protocol.ids import find_ids
 
-#: How far back a word may stand that says what is meant by the word at hand.
+#: How many characters before a word are searched for the words that determine its meaning.
 _NEAR = 60
 
 
 def unwrapped(text: str) -> str:
-    """The text without the brackets that the protocol's template puts around a field."""
+    """Remove the brackets that the protocol's template puts around a field."""
     text = text.strip()
     return text[1:-1].strip() if text.startswith("[") and text.endswith("]") else text
 
 
 def is_negated(before: str) -> bool:
-    """Whether the words before a command say that it is not to be run."""
+    """Return whether the words before a command say not to run it."""
     return words.NEGATION.search(before[-_NEAR:]) is not None
 
 
 def is_alternative(between: str) -> bool:
-    """Whether the words between two commands make the second one a choice, not a further step."""
+    """Return whether the words between two commands make the second one an alternative rather than a further step."""
     return words.ALTERNATIVE.search(between[-_NEAR:]) is not None
 
 
 def span_end(text: str, start: int) -> int:
-    """Where the code span, quotation or bracket closes that opens right before `start`, else the end of the text."""
+    """Return where the code span, quotation or bracket opened right before `start` closes, or the end of the text."""
     if text.count("`", 0, start) % 2:
         close = text.find("`", start)
     else:
@@ -40,12 +42,12 @@ def span_end(text: str, start: int) -> int:
 
 
 def shell_end(text: str, start: int, limit: int) -> int:
-    """Where the simple command ends that goes on at `start`: at a shell operator, a redirection, a full stop."""
+    """Return where the simple command at `start` ends: at a shell operator, a redirection or a full stop."""
     return _first_outside_quotes(words.SHELL_OPERATOR, text, start, limit)
 
 
 def clause_end(text: str, start: int, limit: int) -> int:
-    """Where a command ends that is left to a person: pipes and redirections belong to it."""
+    """Return where a command left to the user ends: pipes and redirections belong to it."""
     return _first_outside_quotes(words.CLAUSE_END, text, start, limit)
 
 
@@ -54,9 +56,10 @@ def _first_outside_quotes(pattern: re.Pattern[str], text: str, start: int, limit
 
 
 def target_in(text: str) -> str | None:
-    """The checkpoint that prose names to go back to: the first with a word like "back to" before it, else the first.
+    """Return the checkpoint that prose says to go back to: the first id after words like "back to", otherwise the first
+    id.
 
-    The step that failed ("若 C7 失败", "undo C7") is named as well, and is not it.
+    Ids of the failed step ("若 C7 失败", "undo C7") are ignored.
     """
     named = [
         (text[:start], id)
@@ -69,24 +72,26 @@ def target_in(text: str) -> str | None:
 
 
 def names_previous(text: str) -> bool:
-    """Whether prose names the checkpoint before this step without an id."""
+    """Return whether prose names the checkpoint before this step without an id."""
     return words.PREVIOUS.search(text) is not None
 
 
 def paths_spoken_of(text: str) -> list[str]:
-    """Words of prose that look like paths, but for those in a condition or a remark in brackets."""
+    """Return words of prose that look like paths, except those in a condition or a bracketed remark."""
     clauses = words.CLAUSES.split(words.REMARK.sub("", text))
     said = (word.strip("`\"'.") for clause in clauses for word in words.WORD.findall(_consequence(clause)))
     return [word for word in said if looks_like_path(word)]
 
 
 def says_nothing_to_undo(text: str) -> bool:
-    """Whether prose says that the step changed nothing."""
+    """Return whether prose says that the step changed nothing."""
     return words.NOTHING_TO_UNDO.search(text) is not None
 
 
 def by_hand_in(text: str) -> Iterator[str]:
-    """What prose asks of a person: code spans that are commands, and clauses with a verb of undoing and an object."""
+    """Yield what prose asks the user to do: code spans that are commands, and clauses with a verb of undoing and an
+    object.
+    """
     for span in words.CODE_SPAN.findall(text):
         if re.search(r"\S\s+\S", span):
             yield span.strip()
@@ -97,17 +102,19 @@ def by_hand_in(text: str) -> Iterator[str]:
 
 
 def has_object(text: str) -> bool:
-    """Whether prose behind a verb names a thing, and not only "it", "the change" or "the temporary files"."""
+    """Return whether prose after a verb names a thing, and not only "it", "the change" or "the temporary files"."""
     return words.NO_OBJECT.fullmatch(text) is None
 
 
 def _keep_words(span: re.Match[str]) -> str:
-    """A code span of one word is an object of the prose around it; one that is a command was listed already."""
+    """Keep a one-word code span, which is an object of the surrounding prose; drop one that is a command, which is
+    already listed.
+    """
     return "" if re.search(r"\S\s+\S", span[1]) else span[0]
 
 
 def _consequence(clause: str) -> str:
-    """The part of a conditional clause that says what to do, or "" where it is the condition alone."""
+    """Return the part of a conditional clause that says what to do, or "" if there is only the condition."""
     if not words.CONDITION.match(clause):
         return clause
     found = words.CONSEQUENCE.search(clause)

@@ -1,4 +1,4 @@
-"""The words of a rollback hint, Chinese and English: what starts a command, forbids it, aims it, or says nothing."""
+"""The Chinese and English vocabulary of rollback hints: words that start, forbid or aim a command, or say nothing."""
 
 from __future__ import annotations
 
@@ -6,20 +6,22 @@ import re
 
 
 def _any_of(chinese: str = "", english: str = "") -> str:
-    """A pattern for any of the words, `_` for blanks between two of them. English ones match whole words only."""
+    """Return a pattern for any of the words, with `_` for blanks inside a phrase. English words match only as whole
+    words.
+    """
     plain = [re.escape(word) for word in chinese.split()]
     whole = [re.escape(word).replace("_", r"\s+") for word in english.split()]
     return "(?:" + "|".join([*plain, *([rf"\b(?:{'|'.join(whole)})\b"] if whole else [])]) + ")"
 
 
-#: Programs that start a command which gitckpt does not read.
+#: Programs that start a command which gitckpt does not parse.
 _PROGRAMS = """
     npm npx pnpm yarn bun deno pip pip3 pipx uv poetry conda cargo rustup brew apt apt-get dnf apk gem bundle composer
     dotnet mvn gradle docker docker-compose podman kubectl helm terraform ansible systemctl psql mysql sqlite3 redis-cli
     alembic rake sudo bash sh zsh python python3 node ruby perl sed awk cat xargs curl wget chmod chown mv cp ln mkdir
     rmdir unlink unset pkill hg svn patch
 """
-#: Programs whose names are English prose as well, with the word that makes them a command.
+#: Programs whose names are also English words, with the word that makes them a command.
 _PROGRAMS_IN_CONTEXT = r"go\s+(?:get|mod|install|clean|run)|make\s+(?:-\S+\s+)*(?:clean|undo|reset|install|build|down)"
 _GIT_COMMANDS = """
     checkout restore reset stash clean switch revert rm mv merge rebase cherry-pick apply am branch tag pull push fetch
@@ -42,7 +44,7 @@ COMMAND = re.compile(
 _OPENING_MARKS = r"""[\s`"'“‘「]*$"""
 _USE = _any_of("使用 执行 运行 用", "use using run running do doing with by a the")
 
-#: Ends with words that tell not to run what follows.
+#: Matches text ending in words that say not to run what follows.
 NEGATION = re.compile(
     "(?<!分)"  # 分别 is "respectively"
     + _any_of(
@@ -52,7 +54,7 @@ NEGATION = re.compile(
     + rf"\s*{_any_of('再 直接 先')}?\s*{_USE}?{_OPENING_MARKS}",
     re.IGNORECASE,
 )
-#: Ends with words that make what follows a choice and not a further step.
+#: Matches text ending in words that make what follows an alternative rather than a further step.
 ALTERNATIVE = re.compile(
     _any_of("或者 或 否则 要么 不行就 不行则 不行的话", "or otherwise alternatively else failing_that")
     + rf"[\s,，:：]*{_any_of('直接')}?{_USE}?{_OPENING_MARKS}",
@@ -62,18 +64,18 @@ ALTERNATIVE = re.compile(
 _QUOTED = r"""(?P<quoted>"[^"\n]*"|(?<![A-Za-z])'[^'\n]*'|`[^`\n]*`)"""
 #: What ends a simple command: an operator, a redirection (`->` is an arrow), a full stop.
 SHELL_OPERATOR = re.compile(_QUOTED + r"|(?<![-=])\d?>{1,2}|<|&&|&|\|\|?|[;；。\n]|\$\(")
-#: What ends a command that is left to a person: pipes and redirections belong to it.
+#: What ends a command left to the user: pipes and redirections belong to it.
 CLAUSE_END = re.compile(
     _QUOTED + r"|&&|[;；。，\n]|,(?=\s)|\.(?=\s|$)|\s(?=(?:then|and)\s)|(?=然后|再次?\s*(?:git|rm|用))", re.IGNORECASE
 )
 CLAUSES = re.compile(r"[;；。，,\n]|&&|\.(?=\s|$)|(?<=[）)])|\bthen\b|然后")
 REMARK = re.compile(r"\([^()]*\)|（[^（）]*）")
-#: A word that may be a path, in prose with or without blanks.
+#: A word that may be a path, in prose with or without spaces.
 WORD = re.compile(r"[A-Za-z0-9_./@+~`-]+", re.ASCII)
 CODE_SPAN = re.compile(r"`([^`\n]+)`")
 CLOSING = {'"': '"', "'": "'", "“": "”", "‘": "’", "「": "」", "『": "』", "（": "）", "(": ")"}
 
-#: Ends with words that aim at a checkpoint.
+#: Matches text ending in words that point to a checkpoint.
 TOWARDS = re.compile(
     _any_of(
         "退回 返回 回退 回 到 至 从 自 恢复为 还原为 重置为",
@@ -83,7 +85,7 @@ TOWARDS = re.compile(
     + _OPENING_MARKS,
     re.IGNORECASE,
 )
-#: Ends with words that name the step which failed: "undo C7".
+#: Matches text ending in words that name the failed step: "undo C7".
 FAILED_STEP = re.compile(
     _any_of("撤销 撤回 取消 丢弃 放弃", "undo revert discard drop cancel")
     + r"\s*(?:the\s+)?(?:changes?\s+(?:of|from|in|made\s+(?:in|by))\s+)?$",
@@ -113,7 +115,7 @@ CONDITION = re.compile(
 )
 CONSEQUENCE = re.compile(r"则|就|时|的话|\bthen\b|：|:")
 
-#: A clause that begins with a verb of undoing, behind any number of connectives.
+#: A clause that begins with a verb of undoing, after any number of connectives.
 TO_DO = re.compile(
     rf"""\s*(?:{
         _any_of(
@@ -129,7 +131,7 @@ TO_DO = re.compile(
     }\s*(?P<object>.*\S)?)""",
     re.IGNORECASE | re.DOTALL,
 )
-#: Objects of such a verb that name no thing.
+#: Objects of such a verb that do not name a thing.
 NO_OBJECT = re.compile(
     "(?:"
     + _any_of(

@@ -46,11 +46,11 @@ __all__ = [
     "SwitchBranch", "is_executable_text", "parse_hint",
 ]  # fmt: skip
 
-#: Characters, and commands or words that may be one, of which a hint is read; what lies beyond is left to a person.
+#: Limits, in characters and in commands (or words that may be one); the rest of a longer hint is left to the user.
 _LONGEST_HINT = 4_000
 _MOST_COMMANDS = 64
 
-#: In a path that stands in prose without quotes, going by its form.
+#: Characters that cannot be in an unquoted path in prose, judging by form alone.
 _NO_PART_OF_A_PATH = re.compile(r"[\s，。；、：（）！？]")
 _QUOTED = re.compile(r"""(["'`])([^"'`\n]+)\1""")
 _PIPED = re.compile(r"&(?!&)|\||\d?>|<|\$\(")
@@ -61,10 +61,10 @@ _CHECKPOINT_REVISION = re.compile(r"(?:(?:refs/)?gitckpt/[^/\s]+/tags/)?([Cc]\d+
 class Hint:
     """What a hint asks for.
 
-    `target` is the canonical id of the checkpoint that it names, None where it names none: then the checkpoint before
-    the step is meant. `actions` in the order written. `by_hand` are commands for a person, as written. `refused` are
-    paths that no action may touch, each with the reason. `executable` is false where neither gitckpt nor a person is
-    told anything that could be carried out (rule P006); it may be true with no actions, when all is to be done by hand.
+    `target` is the canonical id of the checkpoint that it names; None means the checkpoint before the step. `actions`
+    are in the order written. `by_hand` are commands for the user, as written. `refused` are paths that no action may
+    touch, each with the reason. `executable` is false if neither gitckpt nor the user is told anything that could be
+    carried out (rule P006); it may be true without actions, when everything is to be done by hand.
     """
 
     target: str | None
@@ -75,12 +75,12 @@ class Hint:
 
 
 def parse_hint(text: str, *, exists: Callable[[str], bool], is_ref: Callable[[str], bool] | None = None) -> Hint:
-    """Read a hint.
+    """Parse a hint.
 
-    `exists(path)` says whether a path, relative to the root of the work tree with neither `./` before nor `/` behind
-    it, names a file or directory in the target snapshot or in the work tree; it is asked about prefixes of the text.
-    `is_ref(name)` says whether `name` is a branch; without it `git switch X` is believed and `git checkout X` is not.
-    Whatever the text is, there is an answer: no error is raised.
+    `exists(path)` says whether a path, relative to the root of the work tree without leading `./` or trailing `/`,
+    names a file or directory in the target snapshot or in the work tree; it is called with prefixes of the text.
+    `is_ref(name)` says whether `name` is a branch; without it `git switch X` is trusted and `git checkout X` is not.
+    Never raises, whatever the text.
     """
     written = unwrapped(text)
     beyond = written[_LONGEST_HINT:].strip()
@@ -88,7 +88,7 @@ def parse_hint(text: str, *, exists: Callable[[str], bool], is_ref: Callable[[st
 
 
 def is_executable_text(text: str) -> bool:
-    """Whether the form alone says what to do: a word that looks like a path or a branch counts as one."""
+    """Return whether the hint's form alone says what to do: a word that looks like a path or a branch counts as one."""
     quoted = {found[2] for found in _QUOTED.finditer(text)}
 
     def may_be_path(path: str) -> bool:
@@ -104,7 +104,7 @@ def _may_be_branch(word: str) -> bool:
 
 
 def _name(found: re.Match[str]) -> str:
-    """The command as `READERS` calls it."""
+    """Return the command's name as a key of `READERS`."""
     if found["delete"] or found["delete_zh"]:
         return "delete"
     if found["undo"] or found["undo_zh"]:
@@ -113,7 +113,9 @@ def _name(found: re.Match[str]) -> str:
 
 
 def _is_concrete(name: str, arguments: str) -> bool:
-    """Whether a command that could not be read tells a person enough: an option does, mere prose behind a name not."""
+    """Return whether a command that could not be parsed tells the user enough: one with an option does, a name followed
+    by prose does not.
+    """
     if name == "delete":
         return has_object(arguments)
     return name == "git stash" or arguments.lstrip().startswith("-")
@@ -121,7 +123,7 @@ def _is_concrete(name: str, arguments: str) -> bool:
 
 @dataclass(slots=True)
 class _Reading:
-    """One pass over the text: commands are read where they start, all that lies between them is prose."""
+    """One pass over the text: commands are parsed where they start, and everything between them is prose."""
 
     text: str
     exists: Callable[[str], bool]
@@ -141,7 +143,7 @@ class _Reading:
         return Hint(self.target, tuple(self.actions), tuple(self.by_hand), tuple(self.refused), executable)
 
     def _read_commands(self) -> int:
-        """Read all commands, gather the prose between them, and give the place behind the last one."""
+        """Parse all commands, collect the prose between them, and return the position after the last one."""
         at = behind = 0
         for _ in range(_MOST_COMMANDS):
             found = COMMAND.search(self.text, behind)
@@ -166,14 +168,16 @@ class _Reading:
             self._go_back(prose)
 
     def _go_back(self, prose: str) -> None:
-        """A target and no command is the whole tree, unless a file is spoken of, for that may mean anything."""
+        """Restore the whole tree for a target without a command, unless the hint mentions a file, which makes it
+        ambiguous.
+        """
         if any(self.exists(tidy(word)) for word in paths_spoken_of(prose)):
             self._leave(self.text.strip(), concrete=True)
         else:
             self.actions.append(RestoreAll())
 
     def _command(self, found: re.Match[str], before: str) -> int | None:
-        """Read the command that starts here and give the place behind it, or None where it is prose after all."""
+        """Parse the command that starts here and return the position after it, or None if it is prose after all."""
         start, limit, name = found.start(), span_end(self.text, found.start()), _name(found)
         if name in ("cd", "pushd"):
             return self._leave_to(start, limit, concrete=True)
@@ -202,14 +206,14 @@ class _Reading:
         return self._rest_of_pipeline(cursor, limit)
 
     def _rest_of_pipeline(self, cursor: Cursor, limit: int) -> int:
-        """A pipe, an `||` or a redirection behind an action is for a person to see."""
+        """Leave a pipe, an `||` or a redirection after an action to the user."""
         if cursor.end >= limit or not _PIPED.match(self.text, cursor.end):
             return cursor.at
         self.prose.append(self.text[cursor.at : cursor.end])
         return self._leave_to(cursor.end, clause_end(self.text, cursor.end, limit), concrete=False)
 
     def _aimed(self, action: Action) -> Action:
-        """Where the revision is a checkpoint, it is the hint's target and no revision of git."""
+        """Make a checkpoint given as the revision the hint's target, since it is not a git revision."""
         ref = action.ref if isinstance(action, (RestoreAll, RestorePaths)) else None
         found = _CHECKPOINT_REVISION.fullmatch(ref or "")
         if found is None or not isinstance(action, (RestoreAll, RestorePaths)):

@@ -1,6 +1,6 @@
-"""Ids of the protocol: what an agent writes, the one spelling that gitckpt uses, and where prose names one.
+"""Protocol ids: parse what an agent writes, normalize it to one spelling, and find ids in prose.
 
-Pure text work: nothing here says whether an id exists.
+This is text processing only; nothing here checks whether an id exists.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from typing import Final
 
 from gitckpt.protocol.blocks import Kind
 
-#: How many ids one written range (`C3-C5`) may stand for.
+#: The largest number of ids that one range (`C3-C5`) may expand to.
 MAX_RANGE: Final = 1000
 
 _LETTER: Final[dict[Kind, str]] = {"checkpoint": "C", "summary": "S", "retry": "R", "final": "C"}
 _LETTER_BY_KEYWORD: Final = {"summary": "S", "摘要": "S", "总结": "S", "retry": "R", "重试": "R"}
 
-#: Full-width signs, letters and digits, and the ideographic space, as ASCII: a table for `str.translate`.
+#: A `str.translate` table from full-width punctuation, letters and digits, and the ideographic space, to ASCII.
 FULL_WIDTH: Final = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 _NARROW: Final[dict[int, int | None]] = {**FULL_WIDTH, **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))}
 _WRAPPING: Final = " \t\r\n\xa0\"'`*[]()「」【】“”‘’"
@@ -47,8 +47,8 @@ _NUMBER: Final = rf"(?:(?:{_STEP}|summary)\s*)?[CSR]?[0-9]{{1,18}}"
 _RANGE: Final = re.compile(rf"(?P<first>{_NUMBER})(?:{_BETWEEN}(?P<last>{_NUMBER}))?(?![0-9])", re.IGNORECASE)
 _BETWEEN_IDS: Final = re.compile(r"[\s,;、:()\[\]]+|covers|cover|覆盖|涵盖|\band\b|和|及", re.IGNORECASE)
 
-# A word boundary that holds beside Chinese, where `\b` sees letters, and that keeps out of paths (`src/C6.ts`,
-# `lib-c6`).
+# Word boundaries that work next to Chinese characters, which `\b` treats as letters, and that exclude parts of paths
+# (`src/C6.ts`, `lib-c6`).
 _NOT_INSIDE: Final = r"(?<![A-Za-z0-9_./\\$])(?<![A-Za-z_/]-)"
 _NOT_GOING_ON: Final = r"(?![A-Za-z0-9_/\\]|\.[A-Za-z0-9]|-(?![CSR][0-9])[A-Za-z])"
 _IN_PROSE: Final = rf"""{_NOT_INSIDE}(?:
@@ -60,34 +60,35 @@ _IN_PROSE: Final = rf"""{_NOT_INSIDE}(?:
 
 
 def narrow(text: str) -> str:
-    """The text trimmed, full-width letters, digits and signs as ASCII, without characters of no width."""
+    """Return the text stripped, with full-width letters, digits and signs as ASCII, without zero-width characters."""
     return text.translate(_NARROW).strip()
 
 
 def is_legal(id: str) -> bool:
-    """Whether an id has the form that may become part of a ref name: `[A-Za-z0-9][A-Za-z0-9._-]{0,63}` with git's
-    exceptions.
+    """Return whether an id may become part of a ref name: it matches `[A-Za-z0-9][A-Za-z0-9._-]{0,63}` and avoids what
+    git forbids (`..`, a trailing `.lock` or `.`).
     """
     return bool(_LEGAL.fullmatch(id)) and ".." not in id and not id.endswith((".lock", "."))
 
 
 def is_placeholder(text: str) -> bool:
-    """Whether the text stands for an id yet to be filled in: `{{step_id}}`, `<id>`, `N`, `X`, `...`, `…`, `CHECKPOINT
+    """Return whether the text is a placeholder for an id: `{{step_id}}`, `<id>`, `N`, `X`, `...`, `…`, `CHECKPOINT
     {n}`.
     """
     plain = narrow(text).strip(" \t\r\n`*\"'")
     worded = _WORDED.fullmatch(plain)
     bare = worded["rest"] if worded else plain
-    if bare == "x":  # some name their only step so; to drop it would lose a checkpoint without a word
+    if bare == "x":  # some agents call their only step `x`; dropping it would silently lose a checkpoint
         return False
     return "{{" in bare or bare.lower() in _PLACEHOLDER_WORDS or bool(_PLACEHOLDER.fullmatch(bare))
 
 
 def canonical(text: str, kind: Kind = "checkpoint") -> str | None:
-    """The one spelling of an id: `7`, `c7`, `C007`, `CHECKPOINT 7`, `检查点 7` are `C7`; `setup` stays as it is.
+    """Return the canonical spelling of an id: `7`, `c7`, `C007`, `CHECKPOINT 7` and `检查点 7` become `C7`; `setup`
+    stays as it is.
 
-    `kind` says what a bare number counts: `2` is `S2` for a summary, `R2` for a retry, else `C2`. None where the text
-    is no legal id, or only stands for one.
+    `kind` decides the letter of a bare number: `2` is `S2` for a summary, `R2` for a retry, otherwise `C2`. Returns
+    None if the text is not a legal id or is a placeholder.
     """
     plain = narrow(text).strip(_WRAPPING)
     worded = _WORDED.fullmatch(plain)
@@ -99,25 +100,26 @@ def canonical(text: str, kind: Kind = "checkpoint") -> str | None:
 
 
 def leading_id(text: str, kind: Kind = "checkpoint") -> str | None:
-    """The number that a header starts with where more follows it: `7 (替换)`, `C7: replace`, `7/12`. None where there
-    is none.
+    """Return the number that a header starts with when more text follows: `7 (替换)`, `C7: replace`, `7/12`. None if
+    there is no such number.
     """
     found = re.match(rf"(?:(?:{_KEYWORD})\s*)?[#]?[CSR]?[0-9]{{1,18}}(?=\s|[:(/,])", narrow(text), re.IGNORECASE)
     return canonical(found[0], kind) if found else None
 
 
 def expand_range(text: str, kind: Kind = "checkpoint") -> list[str]:
-    """`C3-C5` as `["C3", "C4", "C5"]`; also with an en dash, `~`, `..`, `至`, `到`. One id stands for itself.
+    """Expand `C3-C5` to `["C3", "C4", "C5"]`; an en dash, `~`, `..`, `至` and `到` also work. A single id expands to
+    itself.
 
-    Empty where the text is no range, runs backwards, mixes kinds or is longer than MAX_RANGE.
+    Returns an empty list if the text is not a range, runs backwards, mixes kinds or exceeds MAX_RANGE.
     """
     written = _RANGE.fullmatch(narrow(text).strip(_WRAPPING))
     return _expanded(written, kind) if written else []
 
 
 def ids_in(text: str, kind: Kind = "checkpoint") -> list[str]:
-    """Every id that a list such as `C1, C3-C5、C9` names, ranges expanded, each once, at most ten times MAX_RANGE of
-    them.
+    """Return every id named in a list such as `C1, C3-C5、C9`: ranges expanded, without duplicates, at most ten times
+    MAX_RANGE ids.
     """
     found: dict[str, None] = {}
     for written in _RANGE.finditer(narrow(text)):
@@ -128,17 +130,18 @@ def ids_in(text: str, kind: Kind = "checkpoint") -> list[str]:
 
 
 def says_only_ids(text: str) -> bool:
-    """Whether the text is ids and ranges, the commas and brackets around them, and `covers` or `覆盖`; so that `ids_in`
-    says it all.
+    """Return whether the text contains only ids, ranges, commas, brackets and `covers` or `覆盖`, so that `ids_in`
+    captures all of it.
     """
     return not _BETWEEN_IDS.sub("", _RANGE.sub("", narrow(text)))
 
 
 def find_ids(text: str) -> list[tuple[int, int, str]]:
-    """Where prose names an id, as `(start, end, id)` in order: `回退到 CHECKPOINT 6（替换前）`, `back to C6`, `C3-C5`
-    (both ends).
+    """Find ids in prose, as `(start, end, id)` in order: `回退到 CHECKPOINT 6（替换前）`, `back to C6`, `C3-C5` (both
+    ends).
 
-    The span takes in the keyword. Bare numbers count only after a word for checkpoint; `S2` and `R1` only in capitals.
+    The span includes the keyword. A bare number counts only after a word for checkpoint; `S2` and `R1` only in
+    capitals.
     """
     plain = text.translate(FULL_WIDTH)
     found = (
@@ -149,7 +152,8 @@ def find_ids(text: str) -> list[tuple[int, int, str]]:
 
 @cache
 def _in_prose() -> re.Pattern[str]:
-    # Compiled when it is first needed: that takes longer than the rest of this module, and most blocks do without.
+    # Compiled on first use: compiling takes longer than importing the rest of this module, and most blocks don't need
+    # it.
     return re.compile(_IN_PROSE, re.IGNORECASE | re.VERBOSE)
 
 

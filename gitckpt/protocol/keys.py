@@ -1,8 +1,8 @@
-"""Finding the keys in a body: which field each line belongs to.
+"""Find the keys in a block body, and so which field each line belongs to.
 
-A key stands at the start of a line, before `:` or `：`. A known one may be written in Chinese, in any case, with blanks
-or dashes, in bold, or behind a bullet where all of them are. Any other word there is a key too, unless it reads like
-the text of a value.
+A key stands at the start of a line, before `:` or `：`. A known key may be in Chinese, in any case, with spaces or
+dashes, in bold, or, if all keys in the body are, behind a bullet. Any other word in that position is also a key, unless
+it reads like part of a value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FIELDS: Final[dict[Kind, tuple[str, ...]]] = REQUIRED | {
     "summary": ("covers", "text"),
 }
 
-#: Other names of the fields, besides their own.
+#: Alternative names of the fields.
 ALIASES: Final[dict[str, str]] = {
     "phase": "阶段 stage",
     "done": "已完成 完成 已完成步骤 已完成的步骤 完成情况 completed",
@@ -50,13 +50,15 @@ _KEY_LINE: Final = re.compile(
     re.VERBOSE,
 )
 _ASCII_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,63}")
-# An ASCII colon makes a key only before a blank or an opening sign: `localhost:8080` is text.
+# An ASCII colon marks a key only before a space or an opening sign: `localhost:8080` is text.
 _AFTER_COLON: Final = re.compile(r"$|[\s\[{(\"'“‘（【「*]|[^\x00-\x7f]")
 
 
 class Entry(NamedTuple):
-    """A key with its value: the field's name, or None for a key that is not known; the key as written, "" for the text
-    before any key; the lines of the value; and the line of the body, from 0, that the key stands on.
+    """A key and its value.
+
+    `name` is the field's name, or None for an unknown key. `written` is the key as written, or "" for text before the
+    first key. `value` holds the lines of the value. `line` is the 0-based body line of the key.
     """
 
     name: str | None
@@ -74,9 +76,7 @@ class _Key(NamedTuple):
 
 
 def read_entries(kind: Kind, body: str) -> list[Entry]:
-    """The body as keys and values, in the order in which they stand. All of it but the keys themselves is in some
-    value.
-    """
+    """Split the body into keys and values, in order of appearance. All text except the keys ends up in some value."""
     reading = _Reading(_KNOWN[kind])
     for number, line in enumerate(body.split("\n")):
         reading.take(number, line)
@@ -84,7 +84,7 @@ def read_entries(kind: Kind, body: str) -> list[Entry]:
 
 
 class _Reading:
-    """A body half read: the entry that is open, and what keys look like in this body."""
+    """A body being read: the entry still open, and what keys look like in this body."""
 
     def __init__(self, known: dict[str, str]) -> None:
         self._known = known
@@ -118,7 +118,7 @@ class _Reading:
         return _Key(name, match["key"], value, len(match["indent"]), bool(match["bullet"]))
 
     def _begins_entry(self, key: _Key) -> bool:
-        """Whether it is a key, and not a line of the open value that looks like one."""
+        """Return whether the line starts an entry, rather than being a line of the open value that looks like a key."""
         style = self._style or (key if key.name else _Key(None, "", "", 0, False))
         if key.indent > style.indent or (key.is_bulleted and not style.is_bulleted):
             return False
@@ -144,7 +144,7 @@ class _Reading:
 
 
 def _is_other_key(key: str, after: str) -> bool:
-    """Whether a word that is no field's name may be a key: an ASCII word, or Chinese of at most 20 characters."""
+    """Return whether a word that is not a field name may be a key: an ASCII word, or at most 20 Chinese characters."""
     is_word = bool(_ASCII_KEY.fullmatch(key)) or (
         len(key) <= 20 and all("\u3400" <= letter <= "\u9fff" for letter in key)
     )

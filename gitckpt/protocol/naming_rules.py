@@ -1,4 +1,6 @@
-"""The rules about what blocks say of each other: hints, RETRY, SUMMARY and FINAL name what there is, and all of it."""
+"""Rules about references between blocks: hints, RETRY, SUMMARY and FINAL must name existing blocks, and name all of
+them.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ def unknown_name(run: Run) -> Iterator[Complaint]:
 
 
 def _named(block: Block, latest: int | None) -> dict[str, list[str]]:
-    """By field, the ids that the block names. A RETRY may name the step that failed before it could report."""
+    """Return the ids that the block names, by field. A RETRY may name the step that failed before it could report."""
     if block.kind == "checkpoint":
         target = parse_hint(str(block.fields.get("rollback_hint") or ""), exists=lambda path: False).target
         return {"rollback_hint": [target] if target else []}
@@ -35,7 +37,7 @@ def _named(block: Block, latest: int | None) -> dict[str, list[str]]:
 
 
 def _checkpoints_of(final: Block) -> list[str]:
-    """The ids that a FINAL lists; `RETRY→C7` stands for C7."""
+    """Return the ids that a FINAL lists; `RETRY→C7` stands for C7."""
     return [id.rpartition("→")[2] for id in final.fields.get("checkpoints") or ()]
 
 
@@ -44,7 +46,7 @@ def _summaries_of(final: Block) -> list[dict[str, Any]]:
 
 
 def unknown_summary(run: Run) -> Iterator[Complaint]:
-    """P007, for the summaries that a FINAL lists. One whose checkpoints are left out is left out with them."""
+    """P007, for the summaries that a FINAL lists. A summary whose checkpoints are left out is left out with them."""
     for final in run.of_kind("final"):
         for entry in _summaries_of(final):
             if entry["id"] not in run.ids("summary") and not run.left_out.keys() & entry["covers"]:
@@ -53,7 +55,7 @@ def unknown_summary(run: Run) -> Iterator[Complaint]:
 
 
 def summary_range(run: Run) -> Iterator[Complaint]:
-    """P010, each SUMMARY against the checkpoints since the one before."""
+    """P010: compare each SUMMARY with the checkpoints since the previous one."""
     covered: set[str] = set()
     recorded = {*run.left_out, *run.retried_ids}
     since: list[str] = []
@@ -71,7 +73,7 @@ def summary_range(run: Run) -> Iterator[Complaint]:
 
 
 def _range_faults(covers: list[str], covered: set[str], since: list[str], recorded: set[str]) -> Iterator[str]:
-    """What is wrong with a range. A step that is done again may be covered again, or not."""
+    """Yield what is wrong with a range. A retried step may be covered again, or not."""
     if not covers:
         yield "does not say what it covers"
         return
@@ -84,7 +86,7 @@ def _range_faults(covers: list[str], covered: set[str], since: list[str], record
 
 
 def range_in_final(run: Run) -> Iterator[Complaint]:
-    """P010, a FINAL that gives a summary another range than its block does."""
+    """P010: a FINAL gives a summary a different range than its block does."""
     written = {block.id: block.fields.get("covers") for block in run.of_kind("summary")}
     for final in run.of_kind("final"):
         for entry in _summaries_of(final):
@@ -95,7 +97,7 @@ def range_in_final(run: Run) -> Iterator[Complaint]:
 
 
 def final_omits(run: Run) -> Iterator[Complaint]:
-    """P011, a FINAL that does not list everything."""
+    """P011: a FINAL does not list everything."""
     for final in run.of_kind("final"):
         yield from _omitted(final, "checkpoints", run.ids("checkpoint"), _checkpoints_of(final))
         yield from _omitted(final, "summaries", run.ids("summary"), [entry["id"] for entry in _summaries_of(final)])
@@ -108,7 +110,9 @@ def _omitted(final: Block, field: str, recorded: list[str], listed_ids: list[str
 
 
 def final_absent(text: Transcript) -> Iterator[Complaint]:
-    """P011, a finished run without one: finished as the caller says, or by its last checkpoint with nothing to do."""
+    """P011: a finished run has no FINAL. It is finished if the caller says so, or if its last checkpoint has nothing
+    left to do.
+    """
     for run in text.runs:
         finished = run.looks_finished if text.finished is None else text.finished
         if finished and not run.of_kind("final"):

@@ -1,7 +1,7 @@
-"""The value of `state_ref`: names with values, or a plain list, as deep as an agent nests them.
+"""Read the value of `state_ref`: names with values, or a plain list, nested to any depth an agent uses.
 
-`[affected_files=[a, b], current=a]`, `key: value` items, JSON-like `{"TZ": "UTC"}`, and the same over several indented
-lines.
+Accepts `[affected_files=[a, b], current=a]`, `key: value` items, JSON-like `{"TZ": "UTC"}`, and the same over several
+indented lines.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from gitckpt.protocol.brackets import one_line, split_list, unbracketed, unquoted
 
-#: How deep values are taken apart; what is nested deeper stays text.
+#: How deep values are parsed; anything nested deeper stays text.
 MAX_DEPTH: Final = 8
 
-#: A line that begins an item of a list: `- x`, `* x`, `1. x`, `1、x`.
+#: A line that begins a list item: `- x`, `* x`, `1. x`, `1、x`.
 BULLET: Final = re.compile(r"(?P<indent>[ \t]*)(?:[-*+•●◦‣▪]\s+|[0-9]{1,3}(?:[.)]\s+|、\s*))(?P<item>\S.*)", re.DOTALL)
 
-# A name is not a URL, a path with a drive, nor a comparison.
+# A name is not a URL, a path with a drive letter, or a comparison.
 _NAME: Final = r"[^\s=:：,;；\[\]{}()（）\"'`<>!|]++"
 _PAIR: Final = re.compile(
     rf"""\s*(?:
@@ -33,10 +33,10 @@ _Entry = tuple[str | None, Any]
 
 
 def nested_value(raw: str) -> dict[str, Any] | list[Any]:
-    """The value as a mapping where all of its items have names, else as a list; of strings, lists and mappings all the
-    way down.
+    """Return a mapping if all items have names, otherwise a list; made of strings, lists and mappings at every level.
 
-    A name that comes twice has the list of its values. A name in a list with plain items is a mapping of its own.
+    A repeated name maps to the list of its values. A named item in a list with plain items becomes a mapping of its
+    own.
     """
     text = raw.strip()
     lines = text.split("\n")
@@ -48,7 +48,7 @@ def nested_value(raw: str) -> dict[str, Any] | list[Any]:
 
 
 def pair(text: str) -> tuple[str, str] | None:
-    """An item with a name, `current=a` or `current: a`, as the name and the rest; None for any other text."""
+    """Split an item with a name, `current=a` or `current: a`, into the name and the rest; None for any other text."""
     match = _PAIR.fullmatch(text)
     return (match["quoted"] or match["name"], match["value"]) if match else None
 
@@ -67,7 +67,7 @@ def _value(text: str, depth: int) -> Any:
 
 
 def _block(text: str, depth: int) -> Any:
-    """Lines of which each that is indented least begins an item; without bullets and names they are one text."""
+    """Read lines of which each with the smallest indent begins an item; without bullets and names they are one text."""
     lines = dedent(text.strip("\n")).split("\n")
     if not any(BULLET.fullmatch(line) or pair(line) for line in lines if not line.startswith(" ")):
         return "\n".join(lines)
@@ -85,7 +85,7 @@ def _items(lines: list[str]) -> list[str]:
 
 
 def _unbulleted(item: str) -> str:
-    """The item without its bullet, its further lines as far to the left as its first."""
+    """Remove the bullet of an item, and dedent its continuation lines."""
     match = BULLET.fullmatch(item)
     if not match:
         return item

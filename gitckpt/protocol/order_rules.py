@@ -1,4 +1,4 @@
-"""The rules about the order of a run: how ids count, how phases follow each other, how much each step adds."""
+"""Rules about the order of a run: how ids count up, how phases follow each other, how much each step adds."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from itertools import pairwise
 from gitckpt.protocol.blocks import PHASES, Block
 from gitckpt.protocol.transcript import Complaint, Run, Transcript, listed, name, number, retried, span
 
-#: Checkpoints that one SUMMARY stands for.
+#: The number of checkpoints that one SUMMARY covers.
 PER_SUMMARY = 5
-#: Checkpoints of one task after which the steps are too small to be read.
+#: The number of checkpoints in one task beyond which the steps are too small to be readable.
 MAX_CHECKPOINTS = 30
-#: Checkpoints in a row that change nothing after which the steps are too small.
+#: The number of consecutive checkpoints without a change at which the steps are too small.
 MAX_UNCHANGED = 3
 
 _RANK: dict[str | None, int] = {phase: rank for rank, phase in enumerate(PHASES)}
@@ -33,7 +33,7 @@ def repeated_id(run: Run) -> Iterator[Complaint]:
 
 
 def too_many_since_summary(run: Run) -> Iterator[Complaint]:
-    """P008: once for each stretch without a SUMMARY. A step that is done again counts once."""
+    """P008: one finding per stretch without a SUMMARY. A retried step counts once."""
     since: set[str] = set()
     for block in run.blocks:
         if block.kind == "summary":
@@ -63,13 +63,13 @@ def out_of_order(run: Run) -> Iterator[Complaint]:
 
 
 def _may_follow(retry: Block) -> set[int]:
-    """After a RETRY from C7 an agent does step 7 again, or goes on with 8."""
+    """Return the numbers allowed after a RETRY: after one from C7, an agent repeats step 7 or continues with 8."""
     numbers = (number(id) for id in retried(retry))
     return {count + step for count in numbers if count is not None for step in (0, 1)}
 
 
 def _jump(letter: str, last: int | None, count: int, run: Run) -> str:
-    """What is wrong with `count` behind `last`, or "". The same id again is a matter of another rule."""
+    """Return what is wrong with `count` after `last`, or "". A repeated id is handled by another rule."""
     if last is None:
         return ""
     follower = f"count on with {letter}{last + 1}"
@@ -81,7 +81,7 @@ def _jump(letter: str, last: int | None, count: int, run: Run) -> str:
 
 
 def left_out(text: Transcript) -> Iterator[Complaint]:
-    """P013, for steps that the text says it leaves out. They are told of here, once, and count as known elsewhere."""
+    """P013, for steps that the text says it leaves out. They are reported here, once, and count as known elsewhere."""
     for line, ids in text.elisions.items():
         yield Complaint(
             line, f"{span(ids)} left out: nobody can read, or go back to, what is not written; write the blocks"
@@ -89,14 +89,14 @@ def left_out(text: Transcript) -> Iterator[Complaint]:
 
 
 def too_many(run: Run) -> Iterator[Complaint]:
-    """P016, by number."""
+    """P016: too many checkpoints."""
     for block in run.of_kind("checkpoint")[MAX_CHECKPOINTS : MAX_CHECKPOINTS + 1]:
         wrong = f"{name(block)} is number {MAX_CHECKPOINTS + 1} of one task"
         yield Complaint(block, f"{wrong}; make a checkpoint for a tool call or a decision, not for less")
 
 
 def unchanged(run: Run) -> Iterator[Complaint]:
-    """P016, by what the checkpoints say."""
+    """P016: consecutive checkpoints that say the same."""
     in_a_row = 0
     for previous, block in pairwise(run.of_kind("checkpoint")):
         same = all(previous.fields.get(field) == block.fields.get(field) for field in _STATE)

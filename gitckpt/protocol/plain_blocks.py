@@ -1,8 +1,8 @@
-"""Whole blocks that nothing has bent, taken out of a stream at one stroke.
+"""Take whole undecorated blocks out of a stream with one expression.
 
-Most blocks stand as the protocol writes them, from header to footer within one read. Such a block is known by one
-expression, at a fraction of what it costs to look at each line. Whatever is not certainly plain is none of it, and is
-left to the scanner, which reads both to the same block.
+Most blocks appear exactly as the protocol writes them, header to footer within one read. A single expression matches
+such a block at a fraction of the cost of examining each line. Anything not certainly plain is left to the scanner; both
+paths produce the same block.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _KINDS: Final[dict[bytes, Kind]] = {
     b"FINAL": "final",
 }
 
-# What is written after these words in a header of ours. Anything else may be a heading of some other program.
+# What follows these keywords in one of our headers. Anything else may be a heading of another program.
 _KEYWORD: Final = rb"(CHECKPOINT(?=[ =])|SUMMARY(?= S[0-9])|RETRY(?==)|FINAL(?==))"
 _HEADER_LINE: Final = rb"^===%s(?: ([A-Za-z0-9(][A-Za-z0-9 ._(),-]{0,127}+))?===" % _KEYWORD
 
-# A line certainly is no marker if it does not begin as one, or has no sign of one; one that begins with a letter does
-# not. (A lone CR ends a line too, but there is none in plain text.)
+# A line is certainly not a marker if it does not begin like one or contains no sign; a line that begins with a letter
+# does not begin like one. (A lone CR also ends a line, but plain text contains none.)
 _HAS_NO_SIGN: Final = rb"[^=\xef\n]*+(?:(?:=(?!==)|\xef(?!\xbc\x9d))[^=\xef\n]*+)*+\n"
 _IS_NO_MARKER: Final = rb"(?:(?!%s)|(?=%s))" % (BEGINNING, _HAS_NO_SIGN)
 _BODY: Final = rb"(%s)" % plain_lines(_IS_NO_MARKER)
@@ -40,10 +40,10 @@ _BLOCK: Final = re.compile(_HEADER_LINE + _BODY + rb"===END===\r?\n", re.MULTILI
 
 
 def plain_blocks(data: bytes, position: int) -> Iterator[tuple[Kind, str, str, int, int]]:
-    """The plain blocks that are the first things with a sign from `position` on, one after another: kind, argument and
+    """Yield the plain blocks that come before any other sign from `position` on, one after another: kind, argument and
     body as in RawBlock, where the block begins, and where it ends, past the line end of its footer.
 
-    `data` has to begin with a line.
+    `data` must start at the beginning of a line.
     """
     while (sign := data.find(b"=", position)) >= 0 and (block := _BLOCK.match(data, sign)):
         keyword, argument, body = block.groups(b"")

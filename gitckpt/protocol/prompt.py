@@ -1,7 +1,7 @@
-"""The prompt that makes a model work by the protocol.
+"""The prompt that makes a model follow the protocol.
 
-It may come back: agents echo what they were told. So nothing in it reads as a block. The one block it shows has a
-placeholder for an id, and blocks in the task or in the context are quoted with a mark that is no frame of a block.
+Agents echo what they were told, so the prompt may come back; nothing in it must read as a block. The one block it shows
+has a placeholder for an id, and blocks in the task or the context are quoted with a mark that is not a block frame.
 """
 
 from __future__ import annotations
@@ -21,10 +21,11 @@ _LINE_START: Final = re.compile(r"(?:\A|(?<=\n)|(?<=\r)(?!\n))")
 
 
 def protocol_prompt(task: str = "", prior_context: str = "", lang: Language = "zh") -> str:
-    """The prompt with the task and the context of earlier work filled in as they are: braces in them mean nothing.
+    """Return the prompt with the task and the context of earlier work filled in verbatim: braces in them have no
+    meaning.
 
-    Without a task and context the slots `{{task}}` and `{{prior_context}}` stay, to be filled by hand. Where the task
-    or the context holds blocks of the protocol, each of its lines is quoted with `| `.
+    Without a task and context the slots `{{task}}` and `{{prior_context}}` stay, to be filled in by hand. If the task
+    or the context contains blocks of the protocol, each of its lines is quoted with `| `.
 
     Raises UsageError for a language other than `zh` and `en`.
     """
@@ -41,7 +42,7 @@ def _template(lang: Language) -> str:
 
 
 def _quoted(passage: str) -> str:
-    """The passage, behind quotation marks if a reader would find blocks in it."""
+    """Quote the passage with `| ` if a reader would find blocks in it."""
     scanner = Scanner()
     blocks = [*scanner.feed(passage.encode(errors="replace")), *scanner.close()]
     return _LINE_START.sub("| ", passage) if blocks or scanner.take_diagnostics() else passage

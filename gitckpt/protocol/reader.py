@@ -1,4 +1,4 @@
-"""From a stream to blocks: scanned, read as fields, and rid of what must not be recorded."""
+"""Turn a stream into blocks: scan it, read the fields, and drop what must not be recorded."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from gitckpt.protocol.ids import canonical, ids_in, is_placeholder, leading_id, 
 from gitckpt.protocol.keys import read_entries
 from gitckpt.protocol.scanner import MAX_DIAGNOSTICS, Scanner
 
-#: Characters of an id as written that are kept.
+#: The maximum length, in characters, of an id kept as written.
 MAX_WRITTEN: Final = 200
 
-#: How many blocks of a stream are remembered, to know a repetition by.
+#: How many blocks of a stream are remembered in order to detect repetitions.
 MAX_REMEMBERED: Final = 4096
 
 _SUMMARY_HEADER: Final = re.compile(r"(?P<id>[^\s(（\[【:：]*)\s*[:：]?\s*(?P<rest>.*)", re.DOTALL)
 
 
 def read_block(raw: RawBlock) -> Block:
-    """The block with its id and its fields. Never raises: what is wrong is in its diagnostics (P003, P004, P015).
+    """Return the block with its id and its fields. Never raises: problems are in its diagnostics (P003, P004, P015).
 
-    An id that is none, or only stands for one, gives `id=None`. A number with a title after it (`7: replace`) counts,
-    and is reported. A block without a footer has no prose in it: it ends at the first empty line after its last field.
+    An invalid id or a placeholder gives `id=None`. A number followed by a title (`7: replace`) counts, and is reported.
+    A block without a footer contains no prose: it ends at the first empty line after its last field.
     """
     if not raw.terminated:
         raw = _without_prose(raw)
@@ -40,10 +40,10 @@ def read_block(raw: RawBlock) -> Block:
 
 
 def read_text(text: str | bytes, *, keep_all: bool = False) -> tuple[list[Block], list[Diagnostic]]:
-    """The blocks of a whole text, and all diagnostics, those of the blocks too, by line.
+    """Return the blocks of a whole text, and all diagnostics by line, including those of the blocks.
 
-    As they would be recorded; with `keep_all` also repetitions, placeholders and blocks that broke off, for a person to
-    see.
+    These are the blocks that would be recorded; with `keep_all`, for people to look at, also repetitions, placeholders
+    and blocks without an end.
     """
     reader = BlockReader(keep_all=keep_all)
     blocks = reader.feed(encoded(text) if isinstance(text, str) else text) + reader.close()
@@ -51,7 +51,7 @@ def read_text(text: str | bytes, *, keep_all: bool = False) -> tuple[list[Block]
 
 
 def said_at_end(text: str) -> str:
-    """What the FINAL block in a text says itself, its `result`; the text as it is where it has no such block."""
+    """Return the `result` of the FINAL block in a text, or the text itself if it has no such block."""
     if "===" not in text:
         return text
     results = (block.fields.get("result") for block in read_text(text)[0] if block.kind == "final")
@@ -59,14 +59,13 @@ def said_at_end(text: str) -> str:
 
 
 class BlockReader:
-    """Feed it bytes, and it returns the blocks that are to be recorded, each as soon as it has ended. Chunking makes no
-    difference.
+    """Accepts bytes and returns the blocks to record, each as soon as it ends. Chunking makes no difference.
 
-    Left out are placeholders (a prompt that is echoed), and what repeats a block of the stream word for word (a
-    redraw), unless a RETRY went back to before that block. A block without a footer is given if its required fields are
-    there; if not, it is a diagnostic. With `keep_all` nothing is left out.
+    Placeholders (an echoed prompt) are left out, and so is a word-for-word repetition of an earlier block of the stream
+    (a redraw), unless a RETRY went back to before that block. A block without a footer is returned if its required
+    fields are present; otherwise it becomes a diagnostic. With `keep_all` nothing is left out.
 
-    `diagnostics` are those of the stream and of its blocks by line, until they are taken; at most 2,000 in all.
+    `diagnostics` holds those of the stream and of its blocks by line, until they are taken; at most 2,000 in all.
     """
 
     def __init__(self, *, keep_all: bool = False) -> None:
@@ -77,15 +76,15 @@ class BlockReader:
         self._noted = 0
 
     def feed(self, data: bytes) -> list[Block]:
-        """The blocks that end within this chunk, in order."""
+        """Return the blocks that end within this chunk, in order."""
         return self._read(self._scanner.feed(data))
 
     def close(self) -> list[Block]:
-        """The blocks that the end of the stream ends."""
+        """Return the blocks that end with the stream."""
         return self._read(self._scanner.close())
 
     def take_diagnostics(self) -> list[Diagnostic]:
-        """The diagnostics since the last call, by line."""
+        """Return the diagnostics since the last call, by line."""
         taken, self.diagnostics = self.diagnostics, []
         return taken
 
@@ -98,7 +97,7 @@ class BlockReader:
         return blocks
 
     def _recordable(self, raw: RawBlock) -> Block | None:
-        """The block, its diagnostics noted, or None if it is left out."""
+        """Return the block and note its diagnostics, or None if it is left out."""
         if not self._keep_all and self._remembered.holds(raw):
             return None
         block = read_block(raw)
@@ -117,9 +116,9 @@ class BlockReader:
 
 
 class _Remembered:
-    """The blocks of a stream so far, each as a hash and its id, the newest MAX_REMEMBERED of them.
+    """The newest MAX_REMEMBERED blocks of a stream so far, each as a hash and its id.
 
-    Hashes suffice: they are keyed anew in each process, so that nobody can write a block to fit one.
+    Hashes suffice: they are keyed per process, so nobody can craft a block that collides with another.
     """
 
     def __init__(self) -> None:
@@ -145,8 +144,8 @@ class _Remembered:
             self._ids[self._blocks.popitem(last=False)[1]] -= 1
 
     def _forget_after(self, target: str) -> None:
-        """What came after the target may come again, word for word. A target that never reported is gone back to by its
-        number.
+        """Forget the blocks after the target: they may come again, word for word. If the target never reported, its
+        number says how far to go back.
         """
         number = _number(target)
         while self._blocks:
@@ -157,17 +156,17 @@ class _Remembered:
 
 
 def _number(id: str | None) -> int:
-    """The number of a checkpoint's id; -1 for any other."""
+    """Return the number in a checkpoint id; -1 for any other id."""
     return int(id[1:]) if id and re.fullmatch(r"C[0-9]+", id) else -1
 
 
 def encoded(text: str) -> bytes:
-    """The text in UTF-8; pairs of surrogates as the characters that they mean, lone ones as U+FFFD."""
+    """Encode the text as UTF-8; surrogate pairs become the characters they mean, lone surrogates become U+FFFD."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
 
 
 def _without_prose(raw: RawBlock) -> RawBlock:
-    """The block up to the first empty line after its last field: what is said there is no longer the block."""
+    """Cut the block at the first empty line after its last field: what follows is no longer part of the block."""
     lines = raw.body.split("\n")
     known = [0] if raw.kind == "summary" else [e.line for e in read_entries(raw.kind, raw.body) if e.name]
     after = range(max(known, default=len(lines)) + 1, len(lines))
@@ -176,7 +175,7 @@ def _without_prose(raw: RawBlock) -> RawBlock:
 
 
 def _id(raw: RawBlock, written: str) -> tuple[str | None, tuple[Diagnostic, ...]]:
-    """The id, and what is wrong with it. Retries and finals have none."""
+    """Return the id, and what is wrong with it. Retries and finals have none."""
     if raw.kind in ("retry", "final"):
         return None, ()
     example = f"write ==={raw.kind.upper()} {'S2 (covers C6-C10)' if raw.kind == 'summary' else '7'}==="
@@ -200,19 +199,19 @@ def _shown(written: str) -> str:
 
 
 def _with_header(fields: dict[str, Any], rest: str) -> dict[str, Any]:
-    """The fields of a summary with what its header says that it covers."""
+    """Add what the header of a summary says it covers to the fields."""
     covers = list(dict.fromkeys([*ids_in(rest), *fields["covers"]]))
     return fields | {"covers": covers} | ({} if says_only_ids(rest) else {"extra": {"header": rest}})
 
 
 def _about_end(raw: RawBlock) -> tuple[Diagnostic, ...]:
-    if raw.terminated or raw.cut:  # the scanner has told of a cut
+    if raw.terminated or raw.cut:  # the scanner has already reported a cut
         return ()
     return (Diagnostic(raw.line, 1, "P003", f"the {raw.kind.upper()} block is not terminated: end it with ===END==="),)
 
 
 def _is_template(block: Block) -> bool:
-    """Whether the block is the prompt's own example, to be filled in, that a client has echoed."""
+    """Return whether the block is the prompt's own example, with its placeholders, echoed by a client."""
     if block.kind in ("checkpoint", "summary"):
         return block.id is None and is_placeholder(block.written)
     if block.kind == "retry":
@@ -222,8 +221,8 @@ def _is_template(block: Block) -> bool:
 
 
 def _is_whole(block: Block) -> bool:
-    """Whether the block may be recorded: it has its footer, or else all of its required fields, and no mere heading for
-    a header.
+    """Return whether the block may be recorded: it has its footer, or else all of its required fields and a header that
+    is not a mere heading.
     """
     if block.terminated:
         return True

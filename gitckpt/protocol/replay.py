@@ -1,11 +1,11 @@
-"""Replaying a saved transcript: its steps, the state at any of them, and where a failed one goes back to. Needs no git.
+"""Replay a saved transcript: its steps, the state at any of them, and where a failed one goes back to. Needs no git.
 
     >>> steps = parse_trajectory(open("agent.log").read())
     >>> replay_to(steps, "6").next
     >>> find_rollback_target(steps, "CHECKPOINT 8").step_id
 
-A RETRY forks the trajectory: the steps behind it follow the checkpoint that it goes back to, and where an id comes
-again, the later one is meant.
+A RETRY forks the trajectory: the steps after it follow the checkpoint that it goes back to, and a repeated id means the
+later step.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from gitckpt.protocol.transcript import retried
 class Checkpoint:
     """One step of a trajectory.
 
-    `step_id` is canonical (`C7`); where the written one is no id, it is that text. `phase` is one of explore,
-    implement, verify, finish, or "" where it is none of them. `done` is a list of strings, `state_ref` a dict or a
-    list. `state` holds those of `goal`, `facts`, `todo` and `open` that the step gave. `parent` is the step before it
-    on its line of history; `answers_to` names steps that failed before they could report and were retried from here.
+    `step_id` is canonical (`C7`), or the text as written if that is not a valid id. `phase` is one of explore,
+    implement, verify, finish; "" if the block has none. `done` is a list of strings, `state_ref` a dict or a list.
+    `state` holds those of `goal`, `facts`, `todo` and `open` that the step gave. `parent` is the step before it on its
+    line of history; `answers_to` names steps that failed before they could report and were retried from here.
     """
 
     step_id: str
@@ -46,7 +46,7 @@ class Checkpoint:
     answers_to: list[str] = field(default_factory=list)
 
     def history(self) -> Iterator[Checkpoint]:
-        """This step and those before it on its line of history, newest first."""
+        """Yield this step and those before it on its line of history, newest first."""
         step: Checkpoint | None = self
         while step is not None:
             yield step
@@ -54,14 +54,14 @@ class Checkpoint:
 
 
 def parse_trajectory(raw: str) -> list[Checkpoint]:
-    """The checkpoints of a transcript in the order written, each knowing the one that it follows."""
+    """Return the checkpoints of a transcript in the order written, each linked to the one it follows."""
     return _steps(read_text(raw)[0])
 
 
 def replay_to(checkpoints: Sequence[Checkpoint], target_id: str) -> Checkpoint | None:
-    """The step that `target_id` means: `CHECKPOINT 6`, `C6` and `6` alike; the newest of that name. None without one.
+    """Return the newest step that `target_id` means: `CHECKPOINT 6`, `C6` and `6` are the same. None if there is none.
 
-    A step that failed before it could report, and was retried, is the one that the retry went back to.
+    The id of a step that failed before it could report, and was retried, means the step that the retry went back to.
     """
     id = canonical(target_id) or target_id
     exact = (step for step in reversed(checkpoints) if step.step_id == id)
@@ -70,9 +70,10 @@ def replay_to(checkpoints: Sequence[Checkpoint], target_id: str) -> Checkpoint |
 
 
 def find_rollback_target(checkpoints: Sequence[Checkpoint], failed_id: str) -> Checkpoint | None:
-    """Where the hint of a failed step goes back to on that step's line of history; if it names none, the step before.
+    """Return where the hint of a failed step goes back to on that step's line of history; without a target, the step
+    before.
 
-    None where there is no such step, where it is the first, or where its hint names what is not there.
+    None if there is no such step, if it is the first, or if its hint names a step that does not exist.
     """
     failed = replay_to(checkpoints, failed_id)
     if failed is None:
@@ -84,12 +85,12 @@ def find_rollback_target(checkpoints: Sequence[Checkpoint], failed_id: str) -> C
 
 
 def trajectory_json(raw: str, to: str | None = None) -> dict[str, Any]:
-    """The whole transcript as plain data, with the state at the step `to` (the last one where it is None).
+    """Return the whole transcript as plain data, with the state at the step `to` (the last one if None).
 
     `{"schema": "gitckpt.replay/1", "blocks", "summaries", "retries", "phases", "final", "state", "diagnostics"}`.
-    `phases` is a list of `{"phase", "from", "to"}` in order; `state` is None where there is no checkpoint.
+    `phases` is a list of `{"phase", "from", "to"}` in order; `state` is None if there is no checkpoint.
 
-    Raises UnknownId where `to` means no step; the hint lists the nearest.
+    Raises UnknownId if no step matches `to`; the hint lists the nearest ids.
     """
     blocks, diagnostics = read_text(raw)
     steps = _steps(blocks)
@@ -118,7 +119,9 @@ def _steps(blocks: Iterable[Block]) -> list[Checkpoint]:
 
 
 def _forked_at(steps: list[Checkpoint], retry: Block) -> Checkpoint | None:
-    """The step that a RETRY goes back to. One that never reported gives its name to the last step before it."""
+    """Return the step that a RETRY goes back to. A target that never reported becomes another name of the last step
+    before it.
+    """
     for id in retried(retry):
         if (step := replay_to(steps, id)) is None and steps:
             steps[-1].answers_to.append(id)
@@ -165,7 +168,7 @@ def _state(steps: list[Checkpoint], to: str | None) -> dict[str, Any] | None:
 
 
 def _state_at(steps: list[Checkpoint], step: Checkpoint) -> dict[str, Any]:
-    """What is known at a step: its own words, and the newest of each state field on its line of history."""
+    """Return what is known at a step: its own fields, and the newest of each state field on its line of history."""
     history = list(step.history())[::-1]
     state = {name: earlier.state[name] for earlier in history for name in STATE_FIELDS if name in earlier.state}
     target = find_rollback_target(steps, step.step_id)

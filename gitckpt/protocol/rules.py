@@ -26,9 +26,9 @@ Find = Callable[[Transcript], Iterable[Complaint]]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule: its code, how bad a breach is, what a breach is in a few words, and what finds it.
+    """A rule: its code, the severity of a violation, a short description of one, and the functions that find it.
 
-    What stands in the way of reading (P003, P004, P015) is found by the reader, as a diagnostic with the rule's code.
+    Problems that prevent reading (P003, P004, P015) are found by the reader, as diagnostics with the rule's code.
     """
 
     code: str
@@ -39,7 +39,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Finding:
-    """A breach of a rule: in which file, where (1-based), and what to write instead."""
+    """A violation of a rule: the file, the position (1-based), and what to write instead."""
 
     file: str
     line: int
@@ -109,14 +109,14 @@ def check(
     select: Iterable[str] = (),
     ignore: Iterable[str] = (),
 ) -> list[Finding]:
-    """Every breach of the selected rules in one text, in the order of the text.
+    """Return every violation of the selected rules in one text, in text order.
 
-    `blocks` and `diagnostics` are what `reader.read_text(…, keep_all=True)` gives. `text_lines`, the text cut at LF,
-    puts a finding on the line of its field and lets the rules see prose and elisions. `finished` says whether the run
-    is over; None leaves it to the last checkpoint. `select` and `ignore` hold codes or their beginnings (`P00`);
-    nothing selected is everything.
+    `blocks` and `diagnostics` come from `reader.read_text(…, keep_all=True)`. `text_lines`, the text split at LF, puts
+    a finding on the line of its field and lets the rules see prose and elisions. `finished` says whether the run is
+    over; None leaves that to the last checkpoint. `select` and `ignore` hold codes or prefixes (`P00`); an empty
+    `select` means every rule.
 
-    Raises UsageError for a code that no rule has.
+    Raises UsageError for a code that matches no rule.
     """
     text = Transcript(tuple(blocks), tuple(diagnostics), text_lines, strict, finished)
     codes = selected_codes(select, ignore)
@@ -129,7 +129,7 @@ def check(
 
 
 def selected_codes(select: Iterable[str] = (), ignore: Iterable[str] = ()) -> frozenset[str]:
-    """The codes that `--select` and `--ignore` leave. Raises UsageError for one that no rule has."""
+    """Return the codes left after `--select` and `--ignore`. Raises UsageError for a code that matches no rule."""
     chosen = _expanded(select) or frozenset(_BY_CODE)
     return chosen - _expanded(ignore)
 
@@ -147,7 +147,7 @@ def _expanded(beginnings: Iterable[str]) -> frozenset[str]:
 
 
 def _found(rule: Rule, text: Transcript) -> Iterable[tuple[int, int, str]]:
-    """Line, column and message of what the reader found, and of what the rule finds."""
+    """Yield line, column and message of what the reader found and of what the rule finds."""
     yield from ((found.line, found.column, found.message) for found in text.diagnostics if found.code == rule.code)
     for find in rule.find:
         yield from ((*text.place(complaint), complaint.message) for complaint in find(text))

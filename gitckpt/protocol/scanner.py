@@ -1,8 +1,8 @@
-"""Cutting blocks out of a stream of bytes, whatever its size and wherever it is cut into chunks.
+"""Cut blocks out of a byte stream, whatever its size and however it is chunked.
 
-The scanner remembers no more than the line that has just begun and the block that is open, both bounded. Text without
-markers is only searched, never decoded or split into lines, and a block that nothing has bent is taken whole, so that
-scanning a stream costs little more than copying it.
+The scanner keeps only the unfinished line and the open block, both bounded in size. Text without markers is only
+searched, never decoded or split into lines, and an unmodified block is taken whole, so scanning a stream costs little
+more than copying it.
 """
 
 from __future__ import annotations
@@ -24,43 +24,42 @@ from gitckpt.protocol.markers import (
 )
 from gitckpt.protocol.plain_blocks import plain_blocks
 
-#: How many diagnostics the scanner makes for one stream; the last one says that there may be more.
+#: The maximum number of diagnostics per stream; the last one says that there may be more.
 MAX_DIAGNOSTICS: Final = 1000
 
-#: How many headers with no footer, and next to no text, are given as blocks. After that many they are a flood, and are
-#: passed over.
+#: How many headers with no footer and almost no text are reported as blocks. Any beyond that are a flood and are
+#: skipped.
 MAX_BARE_HEADERS: Final = 1000
 
-#: Bytes of text under which a CHECKPOINT cannot have its five required fields.
+#: The body size in bytes below which a CHECKPOINT cannot have its five required fields.
 _SHORTEST_BODY: Final = 40
 
 _LF: Final = 0x0A
 
 
 class Scanner:
-    """Feed it bytes, and it returns the blocks that have ended by then. Any chunking of a stream gives the same blocks
-    and diagnostics.
+    """Accepts bytes and returns the blocks that have ended so far. Any chunking of a stream yields the same blocks and
+    diagnostics.
 
-    A block ends with its footer, as soon as the footer's last sign is there. One without a footer is ended by the next
-    header or by `close`, and has `terminated=False`. One of more than MAX_BLOCK bytes is ended there, and has
-    `cut=True` besides.
+    A block ends as soon as the last sign of its footer arrives. A block without a footer ends at the next header or at
+    `close`, with `terminated=False`. A block of more than MAX_BLOCK bytes ends there, and also has `cut=True`.
 
-    Diagnostics gather in `diagnostics` until they are taken.
+    Diagnostics collect in `diagnostics` until they are taken.
     """
 
     def __init__(self) -> None:
         self.diagnostics: list[Diagnostic] = []
-        self._begun = b""  # a line whose end has not come yet
-        self._ignores_line = False  # bytes up to the next line end belong to a line that is dealt with already
+        self._begun = b""  # a line whose end has not arrived yet
+        self._ignores_line = False  # bytes up to the next line end belong to a line already handled
         self._line = 1
         self._open: _OpenBlock | None = None
-        self._expects_footer = False  # of the block that was cut
+        self._expects_footer = False  # the footer of a block that was cut
         self._blocks: list[RawBlock] = []
         self._bare_headers = 0
         self._noted = 0
 
     def feed(self, chunk: bytes) -> list[RawBlock]:
-        """The blocks that end within this chunk, in order."""
+        """Return the blocks that end within this chunk, in order."""
         data = self._begun + chunk if self._begun else chunk
         self._begun = b""
         start = self._rest_of_line(data) if self._ignores_line else 0
@@ -69,14 +68,14 @@ class Scanner:
         return self._taken()
 
     def close(self) -> list[RawBlock]:
-        """The blocks that the end of the stream ends."""
+        """Return the blocks that end with the stream."""
         data, self._begun = self._begun, b""
         self._text(data, self._line_with_candidate(data, 0, 0, len(data)), len(data))
         self._break_off()
         return self._taken()
 
     def take_diagnostics(self) -> list[Diagnostic]:
-        """The diagnostics since the last call, in the order of the stream."""
+        """Return the diagnostics since the last call, in stream order."""
         taken, self.diagnostics = self.diagnostics, []
         return taken
 
@@ -92,7 +91,7 @@ class Scanner:
         return after
 
     def _whole_lines(self, data: bytes, start: int) -> int:
-        """Reads the markers; returns the position up to which everything is taken in."""
+        """Read the markers; return the position up to which all data is consumed."""
         position = start = self._plain_blocks(data, start, start)
         pattern = candidates(data, start)
         while pattern and (candidate := pattern.search(data, position)):
@@ -106,8 +105,8 @@ class Scanner:
         return start
 
     def _plain_blocks(self, data: bytes, start: int, position: int) -> int:
-        """Takes in the plain blocks that are the first things with a sign from `position` on, and the text before each,
-        which begins at `start`. Returns the position up to which everything is taken in: `start` where there is none.
+        """Consume the plain blocks that come before any other sign from `position` on, and the text before each,
+        starting at `start`. Return the position up to which all data is consumed: `start` if there is no plain block.
         """
         for kind, argument, body, begin, end in plain_blocks(data, position):
             if self._open:
@@ -125,7 +124,7 @@ class Scanner:
         return self._bare_headers >= MAX_BARE_HEADERS or self._noted >= MAX_DIAGNOSTICS
 
     def _past_flood(self, data: bytes, start: int) -> int:
-        """Passes over headers or footers of a flood, but for the last: they could only be dropped."""
+        """Skip the headers or footers of a flood except the last one: they would only be dropped."""
         after = start
         if self._bare_headers >= MAX_BARE_HEADERS:
             after = header_flood_end(data, start)
@@ -149,10 +148,10 @@ class Scanner:
             self._begun = line
 
     def _line_with_candidate(self, data: bytes, start: int, begin: int, end: int) -> int:
-        """Acts on `data[begin:end]` if it is a marker, after the text before it, which is taken in from `start` on.
+        """Process `data[begin:end]` if it is a marker, after consuming the text before it from `start` on.
 
-        Returns the position up to which everything is taken in: past the line end where it was a marker, and farther
-        where plain blocks stood there.
+        Return the position up to which all data is consumed: past the line end if it was a marker, and farther if plain
+        blocks started there.
         """
         if data.startswith(b"===", begin) and (after := self._plain_blocks(data, start, begin)) > start:
             return after
@@ -168,13 +167,13 @@ class Scanner:
         return end + 1
 
     def _text(self, data: bytes, start: int, end: int) -> None:
-        """Takes in what is no marker: into the open block, or past it."""
+        """Consume text that is not a marker: add it to the open block, or skip it."""
         if self._open:
             start = self._into_block(self._open, data, start, end)
         self._line += data.count(b"\n", start, end)
 
     def _into_block(self, block: _OpenBlock, data: bytes, start: int, end: int) -> int:
-        """Adds text to the block, and ends the block where it is full; returns the position up to which lines are
+        """Add text to the block, and end the block if it is full; return the position up to which lines have been
         counted.
         """
         room = start + MAX_BLOCK - len(block.body)
@@ -188,7 +187,7 @@ class Scanner:
         return room
 
     def _break_off(self, *, cut: bool = False) -> None:
-        """Ends the open block, if there is one, without a footer."""
+        """End the open block, if any, without a footer."""
         block, self._open = self._open, None
         if block and not self._is_flooded_by(block):
             self._blocks.append(block.broken_off(cut))
@@ -226,7 +225,7 @@ class Scanner:
 
 
 class _OpenBlock:
-    """A block whose end has not come. The body begins with the line end of the header."""
+    """A block whose end has not arrived. The body starts with the line end of the header."""
 
     __slots__ = ("body", "header", "line")
 
@@ -249,14 +248,14 @@ class _OpenBlock:
 
 
 def _line_begin(data: bytes, start: int, position: int) -> int:
-    """Where the line that holds `position` begins, not before `start`. A lone CR ends a line as LF does."""
+    """Return where the line containing `position` begins, but not before `start`. A lone CR ends a line as LF does."""
     if position == start or data[position - 1] == _LF:
         return position
     return max(data.rfind(b"\n", start, position), data.rfind(b"\r", start, position), start - 1) + 1
 
 
 def _line_end(data: bytes, position: int) -> int:
-    """Where the line that holds `position` ends, at its LF or CR; -1 where it does not end in `data`."""
+    """Return where the line containing `position` ends, at its LF or CR; -1 if it does not end in `data`."""
     line_feed = data.find(b"\n", position)
     carriage_return = data.find(b"\r", position, line_feed if line_feed >= 0 else len(data))
     return carriage_return if carriage_return >= 0 else line_feed

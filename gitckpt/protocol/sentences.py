@@ -1,4 +1,4 @@
-"""How many sentences a text has, in Chinese and English prose about code."""
+"""Count the sentences of a text: Chinese and English prose about code."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _FIRST_ITEM = re.compile(r"^\s*\d{1,3}[.)]\s")
 _LIST_ITEM = re.compile(r"\n\s*(?:[-*•]|\d{1,3}[.)、])\s+|\n\s*\n")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|vs|cf|approx|resp|no)\.(?=\s)", re.IGNORECASE)
 
-# After a version (`v1.11. 然后`) the dot is taken for a part of it, unless a capital shows that a sentence begins.
+# The dot after a version (`v1.11. 然后`) counts as part of it, unless a following capital shows that a sentence begins.
 _VERSION = r"(?<![\w.])v?\d+(?:\.\d+)+|(?<![\w.])v\d+"
 _VERSION_DOT = re.compile(rf"({_VERSION})\.(?!\s+[A-Z]|\s*$)")
 _END = re.compile(
@@ -20,9 +20,10 @@ _END = re.compile(
 
 
 def count_sentences(text: str) -> int:
-    """How many sentences there are; what stands behind the last full stop counts as one.
+    """Count the sentences; text after the last full stop counts as one.
 
-    A sentence ends at `。！？.!?`, but not inside a number, a file name, a version or back-ticks; so does a list item.
+    A sentence ends at `。！？.!?`, but not inside a number, a file name, a version or backticks. A list item also ends
+    one.
     """
     plain = _LIST_ITEM.sub("。", _FIRST_ITEM.sub("", _CODE_SPAN.sub("x", text)))
     plain = _VERSION_DOT.sub(r"\1 ", _ABBREVIATION.sub("x ", plain))

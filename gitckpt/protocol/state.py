@@ -1,7 +1,7 @@
-"""The state of a checkpoint: what an agent has to know to go on after its context was cleared.
+"""The state of a checkpoint: what an agent needs to know to continue after its context was cleared.
 
-`{"goal": str, "facts": [{"text", "source"}…], "done": [str…], "todo": [str…], "open": [str…]}`, as the fields of a
-checkpoint have it. A fact without a source is none; a state has at most 2,000 characters."""
+`{"goal": str, "facts": [{"text", "source"}…], "done": [str…], "todo": [str…], "open": [str…]}`, as in the fields of a
+checkpoint. A fact must have a source; a state has at most 2,000 characters."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from gitckpt.protocol.blocks import STATE_FIELDS
 
 State = dict[str, Any]
 
-#: Characters of state after which a checkpoint is a second context, not a state.
+#: The size in characters beyond which a state is a second context rather than a state.
 MAX_STATE: Final = 2000
 
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 _PLACE_IN_FILE: Final = re.compile(r"(?::\d+(?:-\d+)?(?::\d+)?|#L\d+(?:-L?\d+)?)$")
 
-# What a todo may mention of a fact: names and longer words, and in text without blanks two signs in a row.
+# What a todo may mention of a fact: names and longer words, and two consecutive characters in text without spaces.
 _WORDS: Final = re.compile(r"[\w./-]{4,}", re.ASCII)
 _WIDE: Final = re.compile(r"[\u3040-\u9fff\uac00-\ud7af]{2,}")
 
 
 def sourced(state: State) -> tuple[State, list[str]]:
-    """The state with each fact that names no source moved to `open`, and the texts of those."""
+    """Return the state with each fact that has no source moved to `open`, and the texts of those."""
     facts = [fact for fact in state.get("facts") or () if _is_sourced(fact)]
     moved = [str(fact.get("text") or "") for fact in state.get("facts") or () if not _is_sourced(fact)]
     known = [str(item) for item in state.get("open") or ()]
@@ -33,8 +33,8 @@ def sourced(state: State) -> tuple[State, list[str]]:
 
 
 def settled(fields: State) -> tuple[State, list[str], list[str]]:
-    """The fields of a checkpoint with its state as it may be, the facts that were moved to `open`, and what was
-    dropped. A checkpoint that gives no state keeps its fields as they are."""
+    """Return the fields of a checkpoint with its state made valid, the facts moved to `open`, and what was dropped. A
+    checkpoint without a state keeps its fields as they are."""
     if not any(fields.get(name) for name in STATE_FIELDS):
         return fields, [], []
     state, moved = sourced(fields)
@@ -47,8 +47,8 @@ def _is_sourced(fact: dict[str, Any]) -> bool:
 
 
 def source_path(source: str) -> str:
-    """The path in a source of the form `path:line` (also `path:3-7`, `path:3:7`, `path#L3`, or the path alone); "" for
-    a URL. Whether there is such a file is another question."""
+    """Return the path in a source of the form `path:line` (also `path:3-7`, `path:3:7`, `path#L3`, or the path alone);
+    "" for a URL. Does not check whether the file exists."""
     text = source.strip().strip("`").strip()
     if _URL.match(text):
         return ""
@@ -56,16 +56,16 @@ def source_path(source: str) -> str:
 
 
 def stale_line(fact: State) -> str:
-    """A fact whose file has changed, in words; as `repo.evidence.stale_facts` gives it."""
+    """Describe a fact whose file has changed, as returned by `repo.evidence.stale_facts`."""
     path = fact["path"] if isinstance(fact["path"], str) else fact["source"]
     return f"{fact['text']} (source: {fact['source']}): {path} has changed since {fact['since']}"
 
 
 def within_limit(state: State, limit: int = MAX_STATE) -> tuple[State, list[str]]:
-    """The state cut to `limit` characters, and what was dropped, in this order.
+    """Return the state cut to `limit` characters, and what was dropped, in order.
 
-    The oldest `done` first, then facts that no `todo` or `open` mentions, oldest first. Where that is not enough, the
-    other facts, then the newest of `open` and of `todo`; the goal is cut at last.
+    Drops the oldest `done` first, then facts that no `todo` or `open` mentions, oldest first. If that is not enough,
+    drops the other facts, then the newest of `open` and of `todo`, and finally cuts the goal.
     """
     kept = {name: list(value) if isinstance(value, list) else value for name, value in state.items()}
     dropped: list[str] = []
@@ -78,7 +78,7 @@ def within_limit(state: State, limit: int = MAX_STATE) -> tuple[State, list[str]
 
 
 def _take_out(state: State) -> str:
-    """Take out what can be spared best; what it was, or "" where only the goal is left."""
+    """Remove the least important entry and return it, or "" if only the goal is left."""
     if state.get("done"):
         return f"done: {state['done'].pop(0)}"
     if state.get("facts"):
@@ -101,7 +101,7 @@ def _words(text: str) -> set[str]:
 
 
 def is_progress(before: State | None, after: State) -> bool:
-    """Whether a checkpoint adds a fact or finishes a todo, or is the first."""
+    """Return whether a checkpoint adds a fact, finishes a todo, or is the first."""
     if before is None:
         return True
     finished = set(before.get("todo") or ()) - set(after.get("todo") or ())
@@ -109,12 +109,12 @@ def is_progress(before: State | None, after: State) -> bool:
 
 
 def more_done(before: State | None, after: State) -> bool:
-    """Whether something is done now that was not done then."""
+    """Return whether `after` has done items that `before` lacks."""
     return before is None or bool(set(after.get("done") or ()) - set(before.get("done") or ()))
 
 
 def state_characters(fields: dict[str, object]) -> int:
-    """How many characters the state of a checkpoint has: all text under goal, facts, done, todo and open."""
+    """Return the number of characters in the state of a checkpoint: all text under goal, facts, done, todo and open."""
     return sum(map(_characters, (fields.get(name) for name in (*STATE_FIELDS, "done"))))
 
 

@@ -1,4 +1,4 @@
-"""A text under validation: its blocks in order, cut into runs, and what the text itself says it leaves out."""
+"""A text under validation: its blocks in order, split into runs, and the ids that the text says it leaves out."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from gitckpt.protocol.blocks import Block, Diagnostic, Kind
 from gitckpt.protocol.ids import canonical, ids_in, is_placeholder
 
 _LEFT_OUT = re.compile(r"省略|略去|从略|\b(?:omitted|elided|left\s+out|skipped)\b", re.IGNORECASE)
-#: An id or a range; bare numbers are counts of something else ("12 passed, 3 skipped").
+#: An id or a range; bare numbers count something else ("12 passed, 3 skipped").
 _STEPS = re.compile(r"(?<![A-Za-z0-9_])C\d+(?:\s*(?:[-–—~～]|至|到|\bto\b)\s*C?\d+)?(?![A-Za-z0-9_])")
 _LONGEST_ELISION = 200
-#: Characters of an agent's own words that a message quotes.
+#: The maximum number of characters that a message quotes from the agent.
 _QUOTED = 60
 _FIELD = r"^\W*(?P<name>{})\W*[:：]"
 
@@ -36,25 +36,25 @@ class Complaint:
 
 @dataclass(frozen=True)
 class Run:
-    """The blocks of one run of an agent: up to and with a FINAL, behind which ids begin anew.
+    """The blocks of one agent run: up to and including a FINAL, after which ids start over.
 
-    `left_out` gives, for each id that the text says it leaves out (`... (C3-C5 省略)`), the line that says so.
+    `left_out` maps each id that the text says it leaves out (`... (C3-C5 省略)`) to the line that says so.
     """
 
     blocks: tuple[Block, ...]
     left_out: dict[str, int]
 
     def of_kind(self, kind: Kind) -> list[Block]:
-        """The blocks of this kind, in order."""
+        """Return the blocks of this kind, in order."""
         return [block for block in self.blocks if block.kind == kind]
 
     def ids(self, kind: Kind) -> list[str]:
-        """The canonical ids of the blocks of this kind, in order, each once."""
+        """Return the canonical ids of the blocks of this kind, in order, without duplicates."""
         return list(dict.fromkeys(block.id for block in self.of_kind(kind) if block.id))
 
     @cached_property
     def retried_ids(self) -> frozenset[str]:
-        """The checkpoints that its RETRY blocks go back to, also those that never reported."""
+        """The checkpoints that RETRY blocks go back to, including those that never reported."""
         return frozenset(id for block in self.of_kind("retry") for id in retried(block))
 
     @property
@@ -64,9 +64,9 @@ class Run:
         return any(_NOTHING_LEFT.fullmatch(str(fields.get("next", ""))) for fields in ended)
 
     def before(self) -> Iterator[tuple[Block, Set[str]]]:
-        """Each block with the ids that can be named there: blocks up to it, retried steps, and what is left out.
+        """Yield each block with the ids that may be named there: blocks up to it, retried steps, and what is left out.
 
-        The set is the same one each time, and grows.
+        The set is the same object each time, and grows.
         """
         known = {"start", *self.left_out}
         retries = 0
@@ -81,7 +81,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Transcript:
-    """Everything that the rules look at. `lines` are those of the text without their ends, if the text is at hand."""
+    """The input of the rules. `lines` are the lines of the text without line ends, if the text is available."""
 
     blocks: tuple[Block, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -91,16 +91,16 @@ class Transcript:
 
     @cached_property
     def runs(self) -> tuple[Run, ...]:
-        """The real blocks, cut behind each FINAL."""
+        """The real blocks, split after each FINAL."""
         return tuple(_runs(self.real, self.elisions))
 
     @cached_property
     def real(self) -> tuple[Block, ...]:
-        """The blocks without the echoes of the prompt."""
+        """The blocks without echoes of the prompt."""
         return tuple(block for block in self.blocks if not _is_echo(block))
 
     def place(self, complaint: Complaint) -> tuple[int, int]:
-        """Line and column, from 1: of the field where it can be found, else of the block."""
+        """Return line and column, 1-based: of the field if it can be found, otherwise of the block."""
         if isinstance(complaint.at, int):
             return complaint.at, 1
         return self._field_place(complaint.at, complaint.field) or (max(complaint.at.line, 1), 1)
@@ -113,13 +113,13 @@ class Transcript:
         return None
 
     def prose(self) -> Iterator[tuple[int, str]]:
-        """The lines outside all blocks, numbered from 1."""
+        """Yield the lines outside all blocks, numbered from 1."""
         inside = {number for block in self.blocks for number in range(block.line, block.end_line + 1)}
         return ((number, line) for number, line in enumerate(self.lines, 1) if number not in inside)
 
     @cached_property
     def elisions(self) -> dict[int, list[str]]:
-        """By line, the ids that the text says it leaves out there."""
+        """The ids that the text says it leaves out, by line."""
         said = {
             number: [id for steps in _STEPS.findall(line) for id in ids_in(steps)]
             for number, line in self.prose()
@@ -129,14 +129,14 @@ class Transcript:
 
 
 def _is_echo(block: Block) -> bool:
-    """Whether all that the block names is a placeholder."""
+    """Return whether everything that the block names is a placeholder."""
     written = {"retry": [block.fields.get("from")], "final": list(block.fields.get("checkpoints") or ())}
     named = written.get(block.kind, [block.written])
     return bool(named) and all(is_placeholder(str(id)) for id in named)
 
 
 def _runs(blocks: Iterable[Block], elisions: dict[int, list[str]]) -> Iterator[Run]:
-    """Cut behind each FINAL; an elision belongs to the run in which or before which it stands."""
+    """Split after each FINAL; an elision belongs to the run it stands in or before."""
     gathered: list[Block] = []
     waiting = dict(elisions)
     for block in blocks:
@@ -154,30 +154,30 @@ def _left_out(waiting: dict[int, list[str]], before: int | None) -> dict[str, in
 
 
 def retried(retry: Block) -> tuple[str, ...]:
-    """The checkpoint that a RETRY goes back to, as a tuple of one id, or of none where it names none."""
+    """Return the checkpoint that a RETRY goes back to, as a tuple of one id; empty if it names none."""
     id = canonical(str(retry.fields.get("from", "")))
     return (id,) if id else ()
 
 
 def name(block: Block) -> str:
-    """The block as a message names it: `CHECKPOINT C7`, `RETRY`."""
+    """Return the block as messages name it: `CHECKPOINT C7`, `RETRY`."""
     return f"{block.kind.upper()} {quoted(block.id or block.written)}".rstrip()
 
 
 def quoted(text: str) -> str:
-    """What an agent wrote, for a message: one line, cut where it is long."""
+    """Return agent text for a message: on one line, cut if long."""
     line = " ".join(text.split())
     return line if len(line) <= _QUOTED else line[:_QUOTED] + "…"
 
 
 def number(id: str | None, letter: str = "C") -> int | None:
-    """7 for `C7`; None for an id that is no number of this letter."""
+    """Return 7 for `C7`; None if the id is not a number with this letter."""
     found = re.fullmatch(rf"{letter}(\d{{1,18}})", id or "")
     return int(found[1]) if found else None
 
 
 def listed(ids: Iterable[str]) -> str:
-    """`C3, C4 and C5` for a message; long lists are cut."""
+    """Return `C3, C4 and C5` for a message; long lists are cut."""
     names = [quoted(id) for id in ids]
     if len(names) > 8:
         return f"{', '.join(names[:7])} and {len(names) - 7} more"
@@ -185,5 +185,5 @@ def listed(ids: Iterable[str]) -> str:
 
 
 def span(ids: list[str]) -> str:
-    """`C6-C10` for a message: from the first to the last."""
+    """Return `C6-C10` for a message: the first and the last id."""
     return "-".join(dict.fromkeys(quoted(id) for id in (*ids[:1], *ids[-1:])))

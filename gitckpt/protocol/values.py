@@ -1,6 +1,6 @@
-"""What a field's text is worth: each function reads one shape of the table "Fields" of the protocol.
+"""Parse the text of a field: each function reads one shape from the table "Fields" of the protocol.
 
-Readers that leave words out return, besides the value, whether the text said more than that.
+Readers that drop words return, besides the value, whether the text said more than that.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from gitckpt.protocol.brackets import one_line, pairs, split_list, unbracketed, 
 from gitckpt.protocol.ids import MAX_RANGE, canonical, expand_range, find_ids, ids_in, is_placeholder, says_only_ids
 from gitckpt.protocol.nested import BULLET, nested_value
 
-#: How many ids a field may name, about; those beyond stay text.
+#: Roughly how many ids a field may name; any beyond that stay text.
 MAX_IDS: Final = 10 * MAX_RANGE
 
 #: Other words that agents use for a phase.
@@ -60,7 +60,9 @@ _SOURCE_NAMES: Final = frozenset(("source", "sources", "src", "来源", "出处"
 
 
 def text_value(raw: str) -> str:
-    """Text without the brackets or quotes around it. Within brackets a line end is a wrap, elsewhere lines stay."""
+    """Return the text without surrounding brackets or quotes. Inside brackets, line breaks are wraps and are joined;
+    elsewhere they stay.
+    """
     text = _margin_off(raw).strip()
     inner = unbracketed(text)
     is_wrapped = inner is not text and not any(BULLET.fullmatch(line) for line in inner.split("\n"))
@@ -68,30 +70,32 @@ def text_value(raw: str) -> str:
 
 
 def phase_value(raw: str) -> tuple[str, str]:
-    """One of the four phases, and the word as written. A word that means none of them stands for itself."""
+    """Return one of the four phases, and the word as written. An unknown word is returned unchanged as the phase."""
     written = text_value(raw).strip("*_`{}<> \t")
     bare = written.lower().replace("wrap up", "wrap-up").replace("clean up", "cleanup")
     first = _PHASE_WORD.match(bare)
     word = re.sub(r"(?:阶段|期)$", "", first[0]) if first else bare
-    # `探索|实施` is a choice that was not made.
+    # `探索|实施` leaves both choices standing: the agent did not pick one.
     is_choice = first is not None and bare[first.end() :].lstrip()[:1] in ("|", "/")
     return (written if is_choice else _PHASES.get(word, written)), written
 
 
 def list_value(raw: str) -> list[str]:
-    """`[a, b]`, lines that begin with `-`, plain lines, or one line, which splits at `;` only: its commas are prose."""
+    """Read a list: `[a, b]`, lines starting with `-`, plain lines, or one line split at `;` only, since its commas are
+    prose.
+    """
     return [item for item in map(_item, raw_items(raw)) if item]
 
 
 def open_list_value(raw: str) -> list[str]:
-    """A list of which the single item `none` or `无` says that it is empty."""
+    """Read a list whose only item `none` or `无` means that it is empty."""
     items = list_value(raw)
     return [] if len(items) == 1 and _is_nothing(items[0]) else items
 
 
 def raw_items(raw: str) -> list[str]:
-    """The items of a list as they were written, without their bullets. Lines that begin below the key are an item each;
-    those of a text that begins beside it are a wrap.
+    """Return the items of a list as written, without their bullets. If the value starts below the key, each line is an
+    item; if it starts next to the key, further lines are wraps.
     """
     text = raw.strip()
     inner = unbracketed(text)
@@ -105,14 +109,14 @@ def raw_items(raw: str) -> list[str]:
 
 
 def facts_value(raw: str) -> tuple[list[dict[str, Any]], list[str]]:
-    """Facts as `{text, source}` each, and the texts of those that name no source."""
+    """Return the facts that name a source as `{text, source}`, and the texts of those that do not."""
     facts = [_fact(item) for item in raw_items(raw) if not _is_nothing(item)]
     unsourced = [_told(fact) for fact in facts if not fact.get("source")]
     return [fact for fact in facts if fact.get("source")], [text for text in unsourced if text]
 
 
 def id_value(raw: str) -> tuple[str, bool]:
-    """The id that `from` names, and whether more was said. Text that names none stands for itself."""
+    """Return the id that `from` names, and whether the text says more. Text without an id is returned as is."""
     text = text_value(raw)
     if id := canonical(text):
         return id, False
@@ -121,7 +125,9 @@ def id_value(raw: str) -> tuple[str, bool]:
 
 
 def id_list_value(raw: str) -> tuple[list[str], bool]:
-    """Ids, ranges expanded, retries spelt `RETRY→C7`; and whether more was said. What goes over MAX_IDS is more."""
+    """Return ids, with ranges expanded and retries spelled `RETRY→C7`, and whether the text says more. Ids beyond
+    MAX_IDS count as more.
+    """
     ids: dict[str, None] = {}
     more = False
     for item in _id_items(raw):
@@ -132,7 +138,9 @@ def id_list_value(raw: str) -> tuple[list[str], bool]:
 
 
 def summaries_value(raw: str) -> tuple[list[dict[str, Any]], bool]:
-    """Summaries as `{id, covers}` each, ranges expanded, and whether more was said. What goes over MAX_IDS is more."""
+    """Return summaries as `{id, covers}`, with ranges expanded, and whether the text says more. Anything beyond MAX_IDS
+    counts as more.
+    """
     summaries: list[dict[str, Any]] = []
     room, more = MAX_IDS, False
     for item in _id_items(raw):
@@ -144,14 +152,14 @@ def summaries_value(raw: str) -> tuple[list[dict[str, Any]], bool]:
 
 
 def _margin_off(raw: str) -> str:
-    """The lines without the indent that those after the key's own share, nor the `|` or `>` of a YAML block."""
+    """Remove the indent shared by all lines after the key's own, and the `|` or `>` of a YAML block scalar."""
     first, *rest = raw.split("\n")
     first = "" if rest and _BLOCK_SCALAR.fullmatch(first) else first
     return "\n".join([first, *dedent("\n".join(rest)).split("\n")])
 
 
 def _bulleted(lines: list[str]) -> list[str]:
-    """The items of a list, the further lines of each as far to the left as its first."""
+    """Return the items of a bulleted list, each with its continuation lines dedented."""
     items: list[list[str]] = []
     for line in lines:
         match = BULLET.fullmatch(line)
@@ -189,13 +197,13 @@ def _named_fact(named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _told(fact: dict[str, Any]) -> str:
-    """A fact without a source as one text, whatever else it held."""
+    """Return a fact without a source as one text, including any other fields it has."""
     rest = [f"{name}: {value}" for name, value in fact.items() if name not in ("text", "source")]
     return one_line("; ".join(filter(None, [str(fact["text"]), *rest])))
 
 
 def _text_and_source(text: str) -> tuple[str, str]:
-    """`text (source: URL)`, `text（来源：path:line）`, `text (URL)`, `text, source: URL`, `text — URL`."""
+    """Split `text (source: URL)`, `text（来源：path:line）`, `text (URL)`, `text, source: URL` or `text — URL`."""
     end = text.rstrip(" 。.")
     opening = next((at for at, close in pairs(end).items() if close == len(end) - 1 and end[at] in "([（"), None)
     if opening is not None:

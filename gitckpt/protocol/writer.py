@@ -1,7 +1,7 @@
-"""Writing a block: fields as read, back into the text of the protocol.
+"""Write a block: turn fields, as read, back into protocol text.
 
-One line for each value, so that no line of a field can pass for a marker or for another key. What the reader gives,
-written and read again, is the same, but for the line breaks in text.
+Each value takes one line, so that no line of a field can be mistaken for a marker or another key. What the reader
+returns survives writing and reading again, except for line breaks in text.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 from gitckpt.protocol.blocks import REQUIRED, STATE_FIELDS, Kind
 
-#: What would split or swallow an item of a list in brackets.
+#: Characters that would split or swallow an item of a bracketed list.
 _UNSAFE_IN_BRACKETS = re.compile(r"[,;；\[\]{}()（）「」\"'`=]|^-|^\s*$")
 
 
 def block_text(kind: Kind, id: str | None, fields: Mapping[str, Any]) -> str:
-    """The block as text, header to footer, with a line end behind it.
+    """Return the block as text, header to footer, with a trailing newline.
 
-    `fields` are those of `Block.fields`. Fields that are empty or not of the protocol are not written.
+    `fields` are those of `Block.fields`. Empty fields and fields outside the protocol are not written.
     """
     if kind == "summary":
         body = [_line(str(fields.get("text") or ""))]
@@ -37,7 +37,7 @@ def _header(kind: Kind, id: str | None, fields: Mapping[str, Any]) -> str:
 
 
 def _written(fields: Mapping[str, Any], name: str) -> Any:
-    """The phase goes back in the agent's own word."""
+    """Return the value to write; for the phase, the agent's own word."""
     return fields.get("phase_written") or fields.get(name) if name == "phase" else fields.get(name)
 
 
@@ -79,13 +79,13 @@ def _line(text: str) -> str:
 
 
 def spans(ids: list[str]) -> str:
-    """Ids with ranges put together: `C1-C5, C7, setup`."""
+    """Join ids, collapsing ranges: `C1-C5, C7, setup`."""
     runs = ([id for _, id in run] for _, run in groupby(enumerate(ids), key=_start_of_range))
     return ", ".join("-".join(dict.fromkeys([run[0], run[-1]])) for run in runs)
 
 
 def _start_of_range(placed: tuple[int, str]) -> tuple[str, int]:
-    """The same for the neighbours `C3`, `C4` in a list, and for nothing else."""
+    """Return a key that is equal for consecutive ids such as `C3`, `C4` in a list, and for nothing else."""
     place, id = placed
     counted = re.fullmatch(r"([A-Z])(\d{1,18})", id)
     return (counted[1], int(counted[2]) - place) if counted else (id, 0)
