@@ -1,4 +1,4 @@
-"""Attempts as they are on record: the end of each says from where it began and how it ended. Pure."""
+"""Attempts on record: the end event of each says where it began and how it ended. Pure."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
 
 class Tried(NamedTuple):
-    """An attempt: its session; the number, the checkpoint that it began at and how it ended, as the record says; the
-    newest event, which holds what came of it; and its own events since then, oldest first."""
+    """An attempt: its session; the record of its number, the checkpoint it began at and how it ended; its newest event,
+    which holds the result; and its own events, oldest first."""
 
     session: str
     record: dict[str, Any]
@@ -22,7 +22,7 @@ class Tried(NamedTuple):
 
     @property
     def number(self) -> int:
-        """Which of its fork it is, from 1."""
+        """Its number within its fork, from 1."""
         number = self.record.get("number")
         return number if isinstance(number, int) else 0
 
@@ -33,18 +33,20 @@ class Tried(NamedTuple):
 
     @property
     def failure(self) -> str:
-        """Why it did not succeed; "" where it ended well and passed its test, if there was one."""
+        """Why it failed; "" if it ended well and passed its test, if any."""
         status, test = self.record.get("status"), self.record.get("test")
         return f"exit status {status}" if status else f"its test ended with exit status {test}" if test else ""
 
     @property
     def fork(self) -> str:
-        """What all attempts of one fork have in common."""
+        """The session name prefix shared by all attempts of one fork."""
         return self.session.rpartition("-")[0]
 
 
 def tried(sessions: Iterable[Session]) -> list[Tried]:
-    """The attempts among these sessions: those of a fork by their number, forks in the order in which they began."""
+    """Return the attempts among these sessions: forks in the order in which they began, attempts of a fork by
+    number.
+    """
     found, begun = [], dict[str, str]()
     for session in sessions:
         end = next((event for event in reversed(session.events) if _is_of_attempt(event, session)), None)
@@ -53,14 +55,14 @@ def tried(sessions: Iterable[Session]) -> list[Tried]:
             own = [event for event in line if event.session == session.id]
             attempt = Tried(session.id, end.document["attempt"], line[-1] if line else end, own)
             found.append(attempt)
-            # what it has of the session that it was forked from is older
+            # events from the session that it was forked from are older
             first = min(event.at for event in session.events if event.session == session.id)
             begun[attempt.fork] = min(first, begun.get(attempt.fork, first))
     return sorted(found, key=lambda attempt: (begun[attempt.fork], attempt.number))
 
 
 def picked(attempt: Tried, sessions: Iterable[Session]) -> bool:
-    """Whether any other session goes on, or went on, from what the attempt has left."""
+    """Return whether any other session continues, or continued, from the attempt's newest event."""
     return any(
         session.event(attempt.newest.commit) is not None for session in sessions if session.id != attempt.session
     )

@@ -1,9 +1,9 @@
-"""What a checkpoint says beside what its snapshot shows: paths that it names and did not change, and the other way
-round. Pure.
+"""Compare what a checkpoint says with what its snapshot shows: paths that it names but did not change, and the reverse.
+Pure.
 
-Nobody is to be accused who has told the truth. A word counts as a path only where it is one of the project's, or the
-end of one; reading a file, or one that was told before, is no claim of a change; and a file counts as named where any
-word of the checkpoint can be meant for it.
+An honest agent must not be accused. A word counts as a path only if it is a path of the project or the end of one;
+reading a file, or repeating an earlier entry, is not a claim of a change; and a file counts as named if any word of the
+checkpoint may mean it.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
 
-#: Fields whose words name what a step was about; of these only `done` says that something was changed.
+#: Fields whose words name what a step was about; of these only `done` claims changes.
 NAMING = ("done", "state_ref", "rollback_hint")
 
-#: Phases in which files are looked at, and naming one is no claim to have changed it.
+#: Phases in which files are only looked at, so that naming one does not claim a change.
 LOOKING = ("explore", "verify")
 
 _WORD = re.compile(r"""[^\s,;:'"`()\[\]{}<>|=，。；：、（）《》「」“”‘’…→*]+""")
@@ -34,7 +34,7 @@ _COUNTED = re.compile(
     r"\b(\d{1,6})(?:[ ]\w{1,20}){0,3}?[ ](?:files?|paths?)\b|(\d{1,6})[ ]?[个份]?(?:其他|其它)?文件", re.ASCII
 )
 
-#: An entry of `done` with one of these tells of something else than a change.
+#: An entry of `done` that contains one of these is not about a change.
 _NO_CHANGE = re.compile(
     r"\b(?:read|reads|reading|looked|look|viewed|opened|scann?ed|checked|found|inspected|reviewed|analy[sz]ed|studied"
     r"|tested|ran|run|verified|confirmed|compared|searched|identified|listed|located|understood|noted|saw|keeps?|kept"
@@ -43,15 +43,17 @@ _NO_CHANGE = re.compile(
     re.IGNORECASE,
 )
 
-#: Words after which a path is what something was done for or with, not what was changed.
+#: Words after which a path is a tool or a purpose, not what was changed.
 _ASIDE = re.compile(
     r"(?:\b(?:for|like|see|per|via|with|using|against|by|than)\s+|[按据照为]\s*)[`'\"]?$", re.IGNORECASE
 )
 
 
 class Claims:
-    """`unchanged` are paths that the checkpoint says it has worked on and that are as they were before the step,
-    `unnamed` those that it changed and did not name; bytes, as git has them, sorted."""
+    """The result of a comparison.
+
+    `unchanged` are paths that the checkpoint claims to have worked on but that are as they were before the step;
+    `unnamed` are paths that it changed but did not name. Both are sorted bytes, as git has them."""
 
     __slots__ = ("unchanged", "unnamed")
 
@@ -72,7 +74,7 @@ class Claims:
 
 
 class Paths:
-    """Paths, found by any end of theirs: `src/api/time.ts`, `api/time.ts`, `time.ts`."""
+    """Paths that can be looked up by any trailing part: `src/api/time.ts`, `api/time.ts`, `time.ts`."""
 
     def __init__(self, paths: Iterable[bytes]) -> None:
         self._by_name: dict[bytes, list[bytes]] = {}
@@ -80,14 +82,14 @@ class Paths:
             self._by_name.setdefault(path.rpartition(b"/")[2], []).append(path)
 
     def meant(self, word: str) -> list[bytes]:
-        """The paths that a word can mean: it is one, or the end of one after a slash."""
+        """Return the paths that a word can mean: it equals the path, or the end of one after a slash."""
         path = word.encode("utf-8", "surrogateescape")
         found = self._by_name.get(path.rpartition(b"/")[2], ())
         return [known for known in found if known == path or known.endswith(b"/" + path)]
 
 
 def step_of(event: Event, session: Session) -> list[Event]:
-    """The events that make up the step of a checkpoint: those since the checkpoint before it on its line, newest
+    """Return the events that make up the step of a checkpoint: those since the previous checkpoint on its line, newest
     first."""
     step = [event]
     while (before := session.parent(step[-1])) is not None and before.kind != "checkpoint":
@@ -96,12 +98,12 @@ def step_of(event: Event, session: Session) -> list[Event]:
 
 
 def is_compared(event: Event) -> bool:
-    """Whether an event claims anything: it is an agent's checkpoint, with something before it to compare with."""
+    """Return whether an event makes claims: it is a readable checkpoint that an agent wrote."""
     return event.kind == "checkpoint" and is_readable(event) and not event.document.get("by_hand")
 
 
 def told_before(event: Event, session: Session) -> list[str]:
-    """The entries of `done` of the checkpoint before."""
+    """Return the entries of `done` of the previous checkpoint."""
     before = session.parent(step_of(event, session)[-1])
     return _texts(before.fields.get("done")) if before is not None and is_readable(before) else []
 
@@ -109,10 +111,10 @@ def told_before(event: Event, session: Session) -> list[str]:
 def compare(
     fields: Mapping[str, Any], changed: Collection[bytes], known: Paths, repeated: Collection[str] = ()
 ) -> Claims:
-    """What the fields of a checkpoint claim, beside the paths that its step `changed`.
+    """Compare the fields of a checkpoint with the paths that its step `changed`.
 
-    `known` are the paths of the project, `repeated` the entries of `done` of the checkpoint before: saying them
-    again is not doing them again.
+    `known` are the paths of the project, `repeated` the `done` entries of the previous checkpoint: repeating them does
+    not claim to have done them again.
     """
     return Claims(_unchanged(fields, changed, known, repeated), _unnamed(fields, changed))
 
@@ -131,7 +133,7 @@ def _unchanged(
 
 
 def _claimed_words(text: str) -> Iterator[str]:
-    """The words of an entry that look like files and are not named aside."""
+    """Yield the words of an entry that look like files and are not mentioned only as a tool or a purpose."""
     for match in (*_WORD.finditer(text), *_PLAIN_WORD.finditer(text)):
         word = _trimmed(match[0])
         if "." in word.rpartition("/")[2][:-1] and not _ASIDE.search(text[max(match.start() - 16, 0) : match.start()]):
@@ -147,12 +149,14 @@ def _unnamed(fields: Mapping[str, Any], changed: Collection[bytes]) -> set[bytes
 
 
 def words_of(text: str) -> set[str]:
-    """The words of a text that could be paths, without what stands around them or says where in the file."""
+    """Return the words of a text that could be paths, without surrounding punctuation and line references."""
     return {_trimmed(word) for word in (*_WORD.findall(text), *_PLAIN_WORD.findall(text))} - {""}
 
 
 def _is_named(path: bytes, words: Collection[str], texts: Collection[str]) -> bool:
-    """Whether a word is the path, a part of it, an end of it, a directory above it, or its name without extension."""
+    """Return whether a word is the path, a part or an end of it, a directory above it, or its name without
+    extension.
+    """
     parts = path.decode("utf-8", "surrogateescape").split("/")
     ends = {"/".join(parts[at:]) for at in range(len(parts))}
     above = {"/".join(parts[:to]) for to in range(1, len(parts))}
@@ -167,7 +171,7 @@ def _trimmed(word: str) -> str:
 
 
 def _texts(value: Any) -> list[str]:
-    """All text in a field."""
+    """Return all text in a field."""
     if isinstance(value, str):
         return [value]
     if isinstance(value, Mapping):

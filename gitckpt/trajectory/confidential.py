@@ -1,22 +1,23 @@
-"""What is not meant for others: keys and tokens by their known shapes, and files by names that hold nothing else. Pure.
+"""Detect secrets: keys and tokens by their known formats, and files whose names are used for nothing else. Pure.
 
-Only what is hardly ever anything else: somebody who is warned of nothing ten times reads the eleventh no more."""
+Only patterns with almost no false positives are used: users who see ten false alarms ignore the eleventh warning."""
 
 from __future__ import annotations
 
 import re
 from typing import NamedTuple
 
-#: Bytes that a token may be torn apart by, where a content is read piece by piece.
+#: The maximum length in bytes of a token; content that is read in pieces must overlap by this much.
 LONGEST = 8192
 
-#: Bytes behind the name of a key that tell whether it is one.
+#: The number of bytes after the name of a key that are needed to tell whether it is one.
 LONGEST_KEY = 512
 
 
 class Shape(NamedTuple):
-    """A kind of secret: what it is called, a few bytes that it always holds (bytes are found far faster than patterns),
-    and its pattern, which begins `before` these bytes, or, where it `may_begin` earlier, at most so many bytes."""
+    """A kind of secret: its name, a few bytes that it always contains (searching for bytes is far faster than for
+    patterns), and its pattern. A match begins exactly `before` bytes ahead of these bytes, or, if `may_begin` is set,
+    at most that many bytes ahead."""
 
     name: str
     needle: bytes
@@ -25,7 +26,7 @@ class Shape(NamedTuple):
     may_begin: int = 0
 
     def stands_in(self, held: bytes) -> bool:
-        """Whether there is one, apart from those that documentation shows."""
+        """Return whether the content contains one, ignoring documentation examples."""
         at = held.find(self.needle)
         while at >= 0:
             found = self._around(held, at)
@@ -50,7 +51,7 @@ _PRIVATE_KEY = re.compile(
     rb"(?:[\r\n \\n\"+]|[A-Za-z-]{1,30}: [^\r\n]{0,200}){0,40}[A-Za-z0-9+/=]{40}"
 )
 
-#: What follows the name of an AWS secret key, which has no shape of its own, where it is set.
+#: What follows the name of an AWS secret key in an assignment; the key itself has no recognizable format.
 _AWS_SECRET = rb"[\"']?[ \t]{0,20}[:=][ \t]{0,20}[\"']?[A-Za-z0-9/+]{40}(?![/+=])"
 
 SHAPES = (
@@ -85,13 +86,13 @@ SHAPES = (
     ),
 )  # fmt: skip
 
-#: Documentation shows keys that open nothing.
+#: Marks of keys in documentation, which open nothing.
 SHOWN = re.compile(rb"EXAMPLE|example|xxxxxxxx|XXXXXXXX|00000000")
 
-#: How text in UTF-16 begins, as shells of Windows write it.
+#: Byte order marks of UTF-16, which Windows shells write.
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
-#: Names that hold secrets and nothing else; of `.env` files those that are not there to be copied.
+#: Names used only for secrets; `.env` files count unless they are templates meant to be copied.
 NAMES = re.compile(
     rb"(?:\.env|\.netrc|_netrc|\.git-credentials|\.pgpass|\.htpasswd|\.vault_pass|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?"
     rb"|.*\.(?:p12|pfx|jks|keystore|kdbx|ppk))\Z",
@@ -102,7 +103,7 @@ PLACES = re.compile(rb"(?:\A|/)(?:\.aws/credentials|\.docker/config\.json|\.ssh/
 
 
 def confidential_name(path: bytes) -> str:
-    """Why a file of this name is not for others; "" where its name says nothing of that."""
+    """Return why a file of this name is confidential; "" if its name does not suggest it."""
     name = path.rpartition(b"/")[2]
     if PLACES.search(path) and not path.endswith((b"/known_hosts", b"/config", b"/authorized_keys")):
         return "a file of credentials, by its name"
@@ -110,7 +111,7 @@ def confidential_name(path: bytes) -> str:
 
 
 def confidential_content(content: bytes | bytearray | memoryview) -> str:
-    """Which kind of secret the content holds; "" where it holds none."""
+    """Return what kind of secret the content contains; "" if none."""
     held = bytes(content)
     if held.startswith(UTF_16):
         held = held.replace(b"\0", b"")

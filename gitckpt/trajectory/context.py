@@ -1,11 +1,11 @@
-"""The prior context: what an agent must know to go on, without the log.
+"""The prior context: what an agent must know to continue, without the whole log.
 
-SUMMARY blocks, then the steps since the last of them, then the latest checkpoint with the state to go on from. It is
-text of the protocol itself, as the prompt hands it back to the agent.
+It consists of SUMMARY blocks, then the steps since the last of them, then the latest checkpoint with the state to
+continue from. It is protocol text, in the form that the prompt hands back to the agent.
 
 An entry is a dict `{"kind", "id", "fields"}`: a block with its canonical id (or None) and its fields as read. Entries
-are those of one line of history, oldest first; kinds that are no block are passed over. The newest that gives facts
-may have `stale`: those whose files have changed, as `repo.evidence.stale_facts` has them.
+are from one line of history, oldest first; kinds that are not blocks are skipped. The newest entry with facts may have
+`stale`: the facts whose files have changed, as returned by `repo.evidence.stale_facts`.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from gitckpt.protocol.writer import block_text, spans
 
 Entry = dict[str, Any]
 
-#: Steps that no SUMMARY stands for yet, after which the older ones are left out: a context is never the whole log.
+#: The maximum number of steps not yet covered by a SUMMARY; older ones are left out, so a context is never the whole
+#: log.
 MAX_STEPS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """`pieces` are summaries, then steps, oldest first; `latest` is the last checkpoint and the RETRYs behind it."""
+    """`pieces` are summaries, then steps, oldest first; `latest` is the last checkpoint and any RETRY after it."""
 
     pieces: tuple[Entry, ...]
     latest: tuple[Entry, ...]
@@ -33,10 +34,10 @@ class _Context:
 
 
 def build_context(entries: list[Entry], budget: int | None = None) -> str:
-    """The context as text of at most `budget` characters.
+    """Return the context as text of at most `budget` characters.
 
-    What does not fit is left out, the oldest summary first, and named in the first line. The latest checkpoint is never
-    left out: if it alone is longer than the budget, the text is longer. Empty where there is nothing to go on from.
+    Whatever does not fit is left out, the oldest summary first, and named in the first line. The latest checkpoint is
+    never left out: if it alone exceeds the budget, so does the text. Empty if there is nothing to continue from.
     """
     stale = "".join(f"\nStale, look again: {stale_line(fact)}\n" for fact in _stale(entries))
     context = _within(_gathered(entries), None if budget is None else budget - len(stale))
@@ -45,11 +46,11 @@ def build_context(entries: list[Entry], budget: int | None = None) -> str:
 
 
 def context_json(entries: list[Entry], budget: int | None = None) -> dict[str, Any]:
-    """The same as plain data, cut in the same way.
+    """Return the same as plain data, cut the same way.
 
     `{"schema": "gitckpt.context/1", "summaries": [ENTRY…], "steps": [ENTRY…], "latest": [ENTRY…], "state": {…},
-    "stale": [FACT…], "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open` as far as any
-    checkpoint gave them.
+    "stale": [FACT…], "left_out": [ID…]}`. `state` holds `goal`, `facts`, `todo` and `open`, as far as any checkpoint
+    gave them.
     """
     context = _within(_gathered(entries), budget)
     checkpoint = next((entry for entry in context.latest if entry["kind"] == "checkpoint"), None)
@@ -88,12 +89,12 @@ def _entry(entry: Entry) -> Entry:
 
 
 def _without_state(entry: Entry) -> Entry:
-    """An earlier step, without the state, which the latest checkpoint has in its newest form."""
+    """Return an earlier step without its state, which the latest checkpoint has in its newest form."""
     return {**entry, "fields": {key: value for key, value in entry["fields"].items() if key not in STATE_FIELDS}}
 
 
 def _with_state(tail: list[Entry], told: list[Entry]) -> list[Entry]:
-    """The latest checkpoint with the state fields that it left unsaid as the last one that said them gave them."""
+    """Fill in the state fields that the latest checkpoint lacks with the most recent value of each."""
     checkpoints = [entry["fields"] for entry in told if entry["kind"] == "checkpoint"]
     state = {name: fields[name] for fields in checkpoints for name in STATE_FIELDS if name in fields}
     return [
@@ -114,7 +115,7 @@ def _note(left_out: tuple[str, ...]) -> str:
 
 
 def _within(context: _Context, budget: int | None) -> _Context:
-    """The context with as few of its oldest pieces left out as the budget asks for."""
+    """Return the context with as few of its oldest pieces left out as the budget requires."""
     if budget is None:
         return context
     lengths = [len(_text(piece)) + 1 for piece in (*context.pieces, *context.latest)]

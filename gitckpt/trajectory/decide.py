@@ -1,4 +1,4 @@
-"""From a block to an event: what is recorded, where, and under which name. Pure."""
+"""Turn a block into an event: what is recorded, where, and under which name. Pure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def event_of(block: Block, session: Session) -> Event:
-    """The event that records a block on the session's active line. The caller gives it its place in history."""
+    """Return the event that records a block on the session's active line. The caller sets its position in history."""
     line = session.active_line if session.lines else MAIN
     document: dict[str, Any] = {"fields": dict(block.fields)} if block.kind != "checkpoint" else _settled(block)
     if not block.terminated:
@@ -32,7 +32,7 @@ def event_of(block: Block, session: Session) -> Event:
 
 
 def _settled(block: Block) -> dict[str, Any]:
-    """The record of a checkpoint: its fields with the state as it may be, and whole what that leaves out."""
+    """Return the record of a checkpoint: its fields with a valid state, and in full whatever that leaves out."""
     from gitckpt.protocol.state import settled
 
     fields, moved, dropped = settled(dict(block.fields))
@@ -52,12 +52,12 @@ def _id(block: Block, session: Session) -> str | None:
 
 
 def generated_id(written: str) -> str:
-    """A safe id for a checkpoint whose own is none; the same text gives the same id."""
+    """Return a safe id for a checkpoint without a valid one; the same text gives the same id."""
     return "x" + hashlib.sha256(written.encode("utf-8", "replace")).hexdigest()[:10]
 
 
 def next_checkpoint_id(session: Session) -> str:
-    """The id for a checkpoint that nobody named: one more than the highest number so far."""
+    """Return the id for a checkpoint without a name: one more than the highest number so far."""
     numbers = [int(e.id[1:]) for e in session.events if e.kind == "checkpoint" and e.id and _numbered(e.id)]
     return f"C{max(numbers, default=0) + 1}"
 
@@ -67,7 +67,7 @@ def _numbered(id: str) -> bool:
 
 
 def subject(block: Block, id: str | None) -> str:
-    """The first line of the commit message: a checkpoint's id, phase and first thing done."""
+    """Return the first line of the commit message: for a checkpoint its id, phase and first `done` entry."""
     fields = block.fields
     match block.kind:
         case "checkpoint":
@@ -85,7 +85,7 @@ def subject(block: Block, id: str | None) -> str:
 
 
 def retry_words(fields: Mapping[str, Any]) -> str:
-    """Why a step is tried again, and what is done differently."""
+    """Describe why a step is retried, and what is done differently."""
     return f"{_words(fields.get('reason'))} → {_words(fields.get('new_strategy'))}"
 
 
@@ -94,8 +94,8 @@ def _words(value: object) -> str:
 
 
 class Fork:
-    """Where a RETRY forks: `at` is the event that the new line starts at; `answers_to` further ids of the retry;
-    `exact` says that the checkpoint it names is on record."""
+    """Where a RETRY forks: `at` is the event that the new line starts at; `answers_to` are further ids of the retry;
+    `exact` means that the checkpoint it names is on record."""
 
     __slots__ = ("answers_to", "at", "exact")
 
@@ -104,9 +104,9 @@ class Fork:
 
 
 def fork_of(written: str, session: Session) -> Fork | None:
-    """Where a RETRY from `written` forks in this session; None where nothing is on record to fork from.
+    """Return where a RETRY from `written` forks in this session; None if there is no event to fork from.
 
-    A checkpoint that never reported is stood for by the nearest earlier one, and the retry answers to its name.
+    If the checkpoint never reported, the nearest earlier one takes its place, and the retry answers to its name.
     """
     named = named_checkpoint(written, session)
     if named is not None:
@@ -125,8 +125,8 @@ def fork_of(written: str, session: Session) -> Fork | None:
 
 
 def named_checkpoint(written: str, session: Session) -> Event | None:
-    """The checkpoint that goes by this name: the newest on the active line, else in the session; a commit id names its
-    event."""
+    """Return the checkpoint with this name: the newest on the active line, otherwise in the session. A commit id names
+    its event."""
     event = session.event(written.strip())
     if event is not None:
         return event
@@ -138,5 +138,5 @@ def named_checkpoint(written: str, session: Session) -> Event | None:
 
 
 def next_line(session: Session, why: str) -> str:
-    """The name for a line to be opened: `retry-2`, `rollback-3`."""
+    """Return the name of a line about to be opened: `retry-2`, `rollback-3`."""
     return next_lines(session.lines)[REASONS.index(why)]

@@ -1,7 +1,7 @@
 """An event: one thing that happened, one commit.
 
-An event has a short header, enough for a list, and a YAML document with the rest, which is read only when it is asked
-for: reading ten thousand documents would cost fifty times what listing them does."""
+An event has a short header, which is enough for a list, and a YAML document with the rest, which is read only on
+demand: reading ten thousand documents costs fifty times as much as listing the events."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-#: Version of the message format that this program writes, and the newest that it reads.
+#: The message format version that this program writes, and the newest that it reads.
 FORMAT = 1
 
-#: Kinds that carry a block of the protocol.
+#: Kinds that carry a protocol block.
 BLOCK_KINDS = ("checkpoint", "summary", "retry", "final")
 
-#: Kinds that a person can name as a state of the work tree by an id of their own.
+#: Kinds with an id by which the user can name a state of the work tree.
 NAMED_KINDS = ("checkpoint", "summary", "retry")
 
-#: Kinds after which a session is over, unless a rollback opens another line in it.
+#: Kinds that end a session, unless a rollback opens another line in it.
 CLOSING_KINDS = ("final", "end")
 
 KINDS = ("start", "checkpoint", "auto", "summary", "retry", "final", "rollback", "reset", "note", "end")
@@ -30,14 +30,14 @@ KINDS = ("start", "checkpoint", "auto", "summary", "retry", "final", "rollback",
 class Event:
     """One event of a session.
 
-    `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the event before this one on its line, or the
-    constant root commit before the first. `tree` is that of its snapshot, "" where it was not read with it. `kind` is
-    one of KINDS, or, in a message of a newer format, whatever stands there. `id` is canonical (`C6`, `S2`, `R1`) or
-    None; `written` is the id as the agent wrote it. `seq` counts the events of the session from 1. `at` is an RFC 3339
-    time in UTC. `subject` is the first line of the commit message. `next` is the text of the field `next`, or "".
-    `source` is where the block was said, as `trajectory.sources` writes it, or "" where nobody knows; `heard` is how
-    far the client's own record had been read by then, as `trajectory.sources` writes it, or "". `flag` is a word of
-    warning for a list (`unterminated`, `2 paths not covered`), or "". `document` is the whole record as plain data."""
+    `commit` and `parents` are object ids (hexadecimal); `parents[0]` is the previous event on its line, or the constant
+    root commit for the first. `tree` is the tree of its snapshot, "" if it was not read along. `kind` is one of KINDS,
+    or any text if the message has a newer format. `id` is canonical (`C6`, `S2`, `R1`) or None; `written` is the id as
+    the agent wrote it. `seq` counts the events of the session from 1. `at` is an RFC 3339 time in UTC. `subject` is the
+    first line of the commit message. `next` is the text of the field `next`, or "". `source` is where the block was
+    said, in the format of `trajectory.sources`, or "" if unknown; `heard` is how far the client's own record had been
+    read by then, in the format of `trajectory.sources`, or "". `flag` is a short warning for a list (`unterminated`, `2
+    paths not covered`), or "". `document` is the whole record as plain data."""
 
     __slots__ = (
         "_document", "_load", "at", "commit", "flag", "format", "heard", "id", "kind", "line", "next", "parents",
@@ -80,7 +80,7 @@ class Event:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The whole record: `fields`, `git`, `coverage`, `agent`, `opens`, … as plain data; read on first use."""
+        """The whole record as plain data: `fields`, `git`, `coverage`, `agent`, `opens`, …; read on first use."""
         if self._document is None:
             self._document = self._load(self.text) if self._load else {}
         return self._document
@@ -92,40 +92,39 @@ class Event:
 
     @property
     def git(self) -> dict[str, Any]:
-        """`head`, `branch`, `operation` and `staging` of the user's repository at that moment."""
+        """`head`, `branch`, `operation` and `staging` of the user's repository at the time."""
         return self.document.get("git") or {}
 
     @property
     def missing(self) -> list[dict[str, Any]]:
-        """What the snapshot does not hold: `{"path", "reason"}` each. Empty where it is complete."""
+        """What the snapshot does not hold, as `{"path", "reason"}` each. Empty if it is complete."""
         return (self.document.get("coverage") or {}).get("missing") or []
 
     @property
     def parent(self) -> str:
-        """The commit of the event before it on its line, or the root commit before the first."""
+        """The commit of the previous event on its line, or the root commit for the first."""
         return self.parents[0] if self.parents else ""
 
     @property
     def ref(self) -> str:
-        """A name that tells it from all others: `<session>/C6`, or for an event without an id the start of its
-        commit."""
+        """A unique name: `<session>/C6`, or for an event without an id the start of its commit id."""
         return f"{self.session}/{self.id or self.commit[:12]}"
 
     @property
     def opens(self) -> dict[str, Any] | None:
-        """The line that a retry or a rollback opened: `{"session", "line", "at"}`, where `at` is a commit; else
+        """The line that a retry or a rollback opened: `{"session", "line", "at"}`, where `at` is a commit; otherwise
         None."""
         opened: dict[str, Any] | None = self.document.get("opens")
         return opened
 
     @property
     def answers_to(self) -> list[str]:
-        """Further ids by which this event goes: a RETRY stands for the checkpoint that never reported."""
+        """Further ids of this event: a RETRY stands in for the checkpoint that never reported."""
         return self.document.get("answers_to") or []
 
 
 def is_readable(event: Event) -> bool:
-    """Whether the event's document can be asked: it is not damaged, and of no newer format."""
+    """Return whether the event's document can be read: it is not damaged, and not in a newer format."""
     try:
         return event.kind != "unreadable" and event.format <= FORMAT and isinstance(event.document, dict)
     except Damaged:

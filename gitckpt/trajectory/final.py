@@ -1,4 +1,4 @@
-"""Whether a FINAL lists what is on record. Pure."""
+"""Check whether a FINAL lists what is on record. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 def incomplete_finals(record: Record) -> Iterator[Finding]:
-    """A FINAL names every checkpoint and summary of its run on its own line, and none that is not on record.
+    """A FINAL must name every checkpoint and summary of its run on its own line, and none that is not on record.
 
-    What a person saved by hand is not the agent's to list, nor what stands on lines that were given up."""
+    The agent need not list what the user saved by hand, nor events on abandoned lines."""
     for event in record.readable():
         if event.kind == "final" and not record.missing_numbers(event.session):
             yield from _wrong(record, event)
@@ -34,7 +34,7 @@ def _wrong(record: Record, final: Event) -> Iterator[Finding]:
 
 
 def _run(record: Record, final: Event) -> list[Event]:
-    """The readable events before a FINAL on its line, back to the FINAL before it; oldest first."""
+    """Return the readable events before a FINAL on its line, back to the previous FINAL; oldest first."""
     run: list[Event] = []
     for event in record.chain(final.parent):
         if event.kind == "final":
@@ -44,7 +44,7 @@ def _run(record: Record, final: Event) -> list[Event]:
 
 
 def _checkpoints(fields: Mapping[str, object]) -> Sequence[str]:
-    """The ids that a FINAL lists; `RETRY→C7` stands for C7."""
+    """Return the ids that a FINAL lists; `RETRY→C7` stands for C7."""
     value = fields.get("checkpoints")
     return [str(id).rpartition("→")[2] for id in value] if isinstance(value, list) else []
 

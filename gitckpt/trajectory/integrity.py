@@ -1,4 +1,4 @@
-"""Whether a record is whole: one function and one row for each rule. Pure."""
+"""Check whether a record is intact: one function and one table row per rule. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def broken_refs(record: Record) -> Iterator[Finding]:
-    """Every ref holds the name of a commit."""
+    """Every ref must contain the name of a commit."""
     for ref in record.broken:
         session, kind, name = [*ref.removeprefix("refs/gitckpt/").split("/", 2), "", ""][:3]
         held = [e for e in record.by_session.get(session, ()) if (e.line if kind == "heads" else e.id) == name]
@@ -27,7 +27,7 @@ def broken_refs(record: Record) -> Iterator[Finding]:
 
 
 def broken_lines(record: Record) -> Iterator[Finding]:
-    """Every line leads down to the root of all sessions."""
+    """Every line must lead back to the root of all sessions."""
     cut: dict[str, list[str]] = {}
     for event in record.ordered:
         cut.setdefault(record.ends[event.commit], []).append(event.commit)
@@ -61,7 +61,7 @@ def _refs(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def unreadable_messages(record: Record) -> Iterator[Finding]:
-    """Every message is one that can be read."""
+    """Every message must be readable."""
     for event in record.ordered:
         if event.kind == "unreadable" or event.commit in record.unread:
             why = record.unread.get(event.commit) or "the message of its commit is not one of gitckpt's"
@@ -70,7 +70,7 @@ def unreadable_messages(record: Record) -> Iterator[Finding]:
 
 
 def unexplained_parents(record: Record) -> Iterator[Finding]:
-    """An event's further parents are those that its record names, and all of them."""
+    """The parents of an event beyond the first must be exactly those that its record names."""
     for event in record.readable():
         wanted, allowed = _recorded_parents(record, event)
         given = set(event.parents[1:])
@@ -82,7 +82,7 @@ def unexplained_parents(record: Record) -> Iterator[Finding]:
 
 
 def _recorded_parents(record: Record, event: Event) -> tuple[dict[str, str], set[str]]:
-    """The parents that must be there, with what they are, and those that may be."""
+    """Return the parents that must be present, each with a description, and those that may be."""
     before = record.events.get(event.parent)
     head, staging = event.git.get("head"), _mapping(event.git.get("staging")).get("commit")
     wanted = {staging: "the staging area on record"} if staging else {}
@@ -94,7 +94,9 @@ def _recorded_parents(record: Record, event: Event) -> tuple[dict[str, str], set
 
 
 def _left_by_branches(rollback: Mapping[str, object]) -> Iterator[str]:
-    """The commits that a rollback of HEAD took branches away from, which its event keeps."""
+    """Yield the commits that branches pointed to before a rollback of HEAD moved them; its event keeps them
+    reachable.
+    """
     rows = rollback.get("branches_were")
     for row in rows if isinstance(rows, list) else ():
         if isinstance(row, list):
@@ -116,7 +118,7 @@ def _parent_finding(event: Event, what: str) -> Finding:
 
 
 def lost_lines(record: Record) -> Iterator[Finding]:
-    """Every event stands on the line that it was recorded on, and no number of a line is left out."""
+    """Every event must be on the line it was recorded on, and line numbers must have no gaps."""
     for session, events in record.by_session.items():
         lines = record.lines.get(session, {})
         for line in sorted({e.line for e in events if e.line}, key=line_number):
@@ -141,7 +143,9 @@ def _lost_line(record: Record, session: str, line: str, lost: Sequence[Event]) -
 
 
 def _hold(record: Record, ref: str, held: Sequence[Event]) -> str:
-    """The command that makes a ref anew: at the newest of the events that it held, where none of them is lost."""
+    """Return the command that recreates a ref: at the newest of the events it held, provided that none of them
+    is lost.
+    """
     newest = max(held, key=lambda event: event.seq, default=None)
     if newest is None or record.missing_numbers(newest.session):
         return hold_again(ref)
@@ -149,7 +153,7 @@ def _hold(record: Record, ref: str, held: Sequence[Event]) -> str:
 
 
 def lost_events(record: Record) -> Iterator[Finding]:
-    """The events of a session are numbered from 1, each number once, and upwards along a line."""
+    """The events of a session must be numbered from 1 without gaps or duplicates, and ascending along a line."""
     for session, events in record.by_session.items():
         missing = record.missing_numbers(session)
         if missing and not _has_faults(record, session):
@@ -162,7 +166,7 @@ def lost_events(record: Record) -> Iterator[Finding]:
 
 
 def _has_faults(record: Record, session: str) -> bool:
-    """Whether something is found already that leaves numbers out."""
+    """Return whether faults already reported explain the missing numbers."""
     tips = (*record.lines.get(session, {}).values(), *record.tags.get(session, {}).values())
     return any(record.ends.get(tip, tip) != record.root for tip in tips) or any(
         event.kind == "unreadable" for event in record.events.values()
@@ -176,7 +180,7 @@ def _lost_events(session: str, missing: Sequence[int]) -> Finding:
 
 
 def misplaced_tags(record: Record) -> Iterator[Finding]:
-    """The tag of an id is on the newest checkpoint of that id, and there are no others."""
+    """The tag of an id must be on the newest checkpoint with that id, and there must be no other tags."""
     for session, events in record.by_session.items():
         newest = {event.id: event for event in events if event.kind == "checkpoint" and event.id}
         tags = record.tags.get(session, {})
@@ -201,7 +205,7 @@ def _misplaced(session: str, id: str, event: Event, tag: str | None) -> Finding:
 
 
 def insane_current(record: Record) -> Iterator[Finding]:
-    """What a work tree records on is a line that there is."""
+    """A work tree must record on an existing line."""
     for worktree, current in record.current.items():
         where = f" in work tree {worktree}" if worktree else ""
         if isinstance(current, str):
@@ -218,7 +222,7 @@ def insane_current(record: Record) -> Iterator[Finding]:
 
 
 def interrupted_operations(record: Record) -> Iterator[Finding]:
-    """No rollback was left half done in a work tree that there is; one of elsewhere cannot be finished here."""
+    """No rollback may be left half done in an existing work tree; one from elsewhere cannot be finished here."""
     opened = [(session, line) for session, lines in record.lines.items() for line in lines]
     recorded = [event for event in record.readable() if event.session not in record.fetched]
     for worktree, own in sorted(record.worktrees.items()):
@@ -232,7 +236,7 @@ def interrupted_operations(record: Record) -> Iterator[Finding]:
             yield Finding("interrupted", "notice", message, help)
 
 
-#: What is looked at, in the order in which it is told.
+#: The rules, in the order in which their findings are reported.
 RULES: Final[tuple[Callable[[Record], Iterator[Finding]], ...]] = (
     broken_refs,
     broken_lines,
@@ -248,6 +252,6 @@ RULES: Final[tuple[Callable[[Record], Iterator[Finding]], ...]] = (
 
 
 def findings(record: Record) -> list[Finding]:
-    """All that is wrong with a record, damage first."""
+    """Return everything that is wrong with a record, damage first."""
     found = [finding for rule in RULES for finding in rule(record)]
     return sorted(found, key=lambda finding: finding.level != "damage")

@@ -1,30 +1,30 @@
-"""Names of sessions that a client has opened. Pure, and without expressions to compile: hooks are in a hurry."""
+"""Names of sessions that a client has opened. Pure, and without compiled expressions: hooks must be fast."""
 
 from __future__ import annotations
 
 from gitckpt.errors import UsageError
 
-#: Characters of a name.
+#: The maximum length of a name.
 LONGEST = 64
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: By these `wrap` tells the hooks of its agent which session they record into, and which client that is for: one of
-#: another kind that the agent starts inherits them.
+#: Environment variables by which `wrap` tells the hooks of its agent which session to record into, and for which
+#: client: a client of another kind started by the agent inherits them.
 SESSION_VARIABLE, CLIENT_VARIABLE = "GITCKPT_SESSION", "GITCKPT_CLIENT"
 
 
 def given_session(client: str, environ: Mapping[str, str]) -> str:
-    """The session that `wrap` has named to the hooks of this client; "" for none."""
+    """Return the session that `wrap` assigned to the hooks of this client; "" if none."""
     given = environ.get(SESSION_VARIABLE, "")
     return given if is_plain(given) and environ.get(CLIENT_VARIABLE, client) == client else ""
 
 
 def session_name(client: str, session: str, work_tree: str) -> str:
-    """The name of our session for one of the client's in the work tree of that name ("" for the main one); always the
-    same."""
+    """Return the name of our session for a client's session in the named work tree ("" for the main one). The mapping
+    is stable."""
     plain = f"{client}-{session}"
     if is_plain(plain) and not work_tree:
         return plain
@@ -35,7 +35,7 @@ def session_name(client: str, session: str, work_tree: str) -> str:
 
 
 def is_plain(name: str) -> bool:
-    """Whether a session may go by this name as it is."""
+    """Return whether a session can use this name unchanged."""
     return (
         0 < len(name) <= LONGEST
         and all((c.isascii() and c.isalnum()) or (c in "._-" and place) for place, c in enumerate(name))
@@ -45,6 +45,6 @@ def is_plain(name: str) -> bool:
 
 
 def check_name(name: str) -> None:
-    """Raise UsageError for what is no name of a session."""
+    """Raise UsageError if `name` is not a valid session name."""
     if not is_plain(name):
         raise UsageError(f"{name!r} is no name for a session", "letters, digits, `.`, `_` and `-`; 64 at most")

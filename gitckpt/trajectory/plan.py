@@ -1,7 +1,7 @@
-"""The plan of a rollback: what is to be done to each path, made before anything is done to any. Pure.
+"""The plan of a rollback: what will be done to each path, made before anything is changed. Pure.
 
-Every path where the work tree and the target differ gets one step. What may be deleted is decided here, once, under the
-ignore rules in force before the first write."""
+Every path that differs between the work tree and the target gets one step. What may be deleted is decided here, once,
+under the ignore rules in force before the first write."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 Action = Literal["restore", "delete", "mode", "leave"]
 
-#: What moves by scope: the work tree alone; the staging area too; HEAD and the branch too.
+#: What each scope moves: only the work tree; also the staging area; also HEAD and the branch.
 SCOPES: Final = ("files", "staged", "all")
 
 
 class Difference(Protocol):
-    """A path that differs between the work tree now and the target (`gitckpt.repo.trees.Change`)."""
+    """A path that differs between the current work tree and the target (`gitckpt.repo.trees.Change`)."""
 
     status: str
     path: bytes
@@ -32,7 +32,7 @@ class Difference(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What is done to one path. `blocked` says that the path stands in the way: the rollback refuses, or leaves it with
+    """What is done to one path. `blocked` means that the path prevents the rollback, which refuses, or leaves it with
     `--keep`."""
 
     action: Action
@@ -46,11 +46,11 @@ class Step:
 class Situation:
     """What the plan depends on, besides the differences.
 
-    `blocked` maps paths that cannot be held by the safety snapshot, and so cannot be overwritten, to the reason.
-    `ignored` are paths that the target's own rules ignore, `unheld` maps those that its snapshot did not hold to the
-    reason. `touched` are paths changed since the last recorded event.
-    `uncovered` maps what the safety snapshot does not hold and no step touches to the reason. Modes are permission bits
-    by path; a directory ends in `/`."""
+    `blocked` maps paths that the safety snapshot cannot hold, and that therefore must not be overwritten, to the
+    reason. `ignored` are paths that the target's own rules ignore; `unheld` maps paths that its snapshot did not hold
+    to the reason. `touched` are paths changed since the last recorded event. `uncovered` maps paths that the safety
+    snapshot does not hold and no step touches to the reason. Modes are permission bits by path; a directory ends in
+    `/`."""
 
     blocked: Mapping[bytes, str] = field(default_factory=dict)
     ignored: Collection[bytes] = ()
@@ -64,14 +64,14 @@ class Situation:
 
 
 class Place(NamedTuple):
-    """Where HEAD is: on a branch, or at a commit alone. Before the first commit there is none."""
+    """Where HEAD is: on a branch, or detached at a commit. Before the first commit there is no commit."""
 
     branch: str | None
     commit: str | None
 
 
 class Move(NamedTuple):
-    """A branch that goes from one commit to another; None where there is, or is to be, no such branch."""
+    """A branch that moves from one commit to another; None if the branch does not exist before or after."""
 
     branch: str
     before: str | None
@@ -80,9 +80,10 @@ class Move(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The steps of one rollback, by path, and what becomes of the rest: `head` is where HEAD goes, from and to, None
-    where it stays; `moves` are the branches that move; `staging` says whether the staging area is written, and
-    `staging_note` why it is not where it was to be."""
+    """The steps of one rollback, by path, and what happens to the rest.
+
+    `head` is where HEAD moves from and to, None if it stays; `moves` are the branches that move; `staging` says whether
+    the staging area is written, and `staging_note` why it is not although it should be."""
 
     target: str
     scope: str
@@ -105,7 +106,7 @@ class Plan:
 
     @property
     def hash(self) -> str:
-        """Names this plan: the same target, scope, steps and moves give the same hash."""
+        """Identifies this plan: the same target, scope, steps and moves give the same hash."""
         digest = hashlib.sha256(f"{self.target}\0{self.scope}\0".encode())
         for step in self.steps:
             digest.update(step.action.encode() + b"\0" + step.path + b"\0")
@@ -117,7 +118,7 @@ class Plan:
 def make_plan(
     target: str, scope: str, differences: Sequence[Difference], situation: Situation, by_hand: Sequence[str] = ()
 ) -> Plan:
-    """The plan that makes the work tree the target's."""
+    """Return the plan that makes the work tree match the target."""
     gives_way = giving_way(differences, situation.blocked)
     steps = {difference.path: _step(difference, situation, gives_way) for difference in differences}
     for path, reason in situation.uncovered.items():
@@ -126,14 +127,14 @@ def make_plan(
         _add(steps, situation, Step("restore", path + b"/", "an empty directory"))
     for path in sorted(_newer_directories(situation)):
         _add(steps, situation, Step("delete", path + b"/", "an empty directory that is newer"))
-    # last: a directory that is made anew or goes away is more than its permission bits
+    # last, because a directory that is created or removed needs more than its permission bits
     for path in sorted(changed_modes(situation) - _would_close(differences, situation)):
         _add(steps, situation, Step("mode", path, _mode_text(situation, path), path in situation.touched))
     return Plan(target, scope, tuple(steps[path] for path in sorted(steps)), tuple(by_hand))
 
 
 def _add(steps: dict[bytes, Step], situation: Situation, step: Step) -> None:
-    """Add a step to a path that has none, as one that is left if it stands in the way."""
+    """Add a step for a path that has none; if the path is blocked, the step leaves it."""
     why = situation.blocked.get(step.path)
     if why is not None:
         step = Step("leave", step.path, why, step.changed_since_last_event, blocked=True)
@@ -141,7 +142,9 @@ def _add(steps: dict[bytes, Step], situation: Situation, step: Step) -> None:
 
 
 def giving_way(differences: Sequence[Difference], blocked: Collection[bytes]) -> set[bytes]:
-    """The paths that must go for what the target has above or below them, whatever else is to be said of them."""
+    """Return the paths that must go because the target has something above or below them, whatever else applies to
+    them.
+    """
     going = {difference.path for difference in differences if difference.status == "D"}
     placed = {d.path for d in differences if d.status != "D" and d.path not in blocked} if going else set()
     above = {prefix for path in placed for prefix in _above(path)}
@@ -149,7 +152,7 @@ def giving_way(differences: Sequence[Difference], blocked: Collection[bytes]) ->
 
 
 def _above(path: bytes) -> list[bytes]:
-    """The directories that a path is in."""
+    """Return the directories that contain a path."""
     parts = path.split(b"/")
     return [b"/".join(parts[:count]) for count in range(1, len(parts))]
 
@@ -171,7 +174,7 @@ def _step(difference: Difference, situation: Situation, gives_way: Collection[by
 
 
 def _why_left(path: bytes, situation: Situation) -> str:
-    """Why a path that the target does not have may have been there all the same; "" where it is newer."""
+    """Return why a path missing from the target may still have existed then; "" if it is newer."""
     if path in situation.ignored:
         return "ignored by the rules of the target: it may have been there all along"
     above = at_or_above(path, situation.unheld)
@@ -179,19 +182,21 @@ def _why_left(path: bytes, situation: Situation) -> str:
 
 
 def _newer_directories(situation: Situation) -> set[bytes]:
-    """Empty directories that the target has not, as far as it could look."""
+    """Return empty directories that the target lacks, as far as it could look."""
     newer = set(situation.empty_now) - set(situation.empty_then)
     return {path for path in newer if at_or_above(path, situation.unheld) is None}
 
 
 def changed_modes(situation: Situation) -> set[bytes]:
-    """Paths whose permission bits now and then differ."""
+    """Return paths whose permission bits differ between now and then."""
     now, then = situation.modes_now, situation.modes_then
     return {path for path in set(now) | set(then) if now.get(path) != then.get(path)}
 
 
 def _would_close(differences: Sequence[Difference], situation: Situation) -> set[bytes]:
-    """Directories that the target could not look into: what is left in them now would be out of reach again."""
+    """Return directories that the target could not look into: closing them again would make their current contents
+    unreachable.
+    """
     closed = {path + b"/" for path in situation.unheld if path + b"/" in situation.modes_then}
     above = {prefix + b"/" for difference in differences for prefix in _above(difference.path)} if closed else set()
     return closed & above

@@ -1,4 +1,4 @@
-"""Which checkpoints become commits of the user's, and what those commits say. Pure."""
+"""Which checkpoints become commits on the user's branch, and what those commits say. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
 
-#: What git tools show of a subject without cutting it.
+#: The length of a subject that git tools show without cutting it.
 MOST_OF_SUBJECT = 72
 
-#: Signs that no commit message needs: controls, and those that turn the direction of text.
+#: Characters that no commit message needs: control characters, and those that change the text direction.
 UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]+")
 
 
 class Step:
-    """One commit to be made: the state at `after` as a change of that at `before`, or of the commit that the session
-    started on where that is None; `events` are the checkpoints that it stands for."""
+    """One commit to make: the state at `after` as a change from that at `before`, or, if that is None, from the commit
+    that the session started on. `events` are the checkpoints that it represents."""
 
     __slots__ = ("after", "before", "events")
 
@@ -31,10 +31,10 @@ class Step:
 
 
 def steps(session: Session, after: Event | None, last: Event, *, squash: bool) -> list[Step]:
-    """One step for each checkpoint on the way to `last`, or one for all. `after` is where to begin; None for the commit
-    that the session started on, so that what was not committed then is part of the first step.
+    """Return one step for each checkpoint on the way to `last`, or one for all of them. `after` is where to begin; None
+    means the commit that the session started on, so that uncommitted changes at that time are part of the first step.
 
-    Raises UsageError where `after` is not on that way, and Refused where there is no checkpoint on it."""
+    Raises UsageError if `after` is not on that way, and Refused if there is no checkpoint on it."""
     chain = session.chain(last.commit)
     first = -1
     if after is not None:
@@ -54,13 +54,13 @@ def steps(session: Session, after: Event | None, last: Event, *, squash: bool) -
 
 
 def before_the_session(start: Event) -> Step:
-    """The step of what was not committed when a session started."""
+    """Return the step for changes that were uncommitted when a session started."""
     return Step(None, start, [])
 
 
 def message(step: Step, trailer: str, text: str = "") -> str:
-    """The message of the commit: a subject, what was done, and a trailer for each checkpoint; `text` instead of the
-    first two."""
+    """Return the commit message: a subject, what was done, and a trailer for each checkpoint; `text` replaces the first
+    two."""
     trailers = "".join(f"{trailer}: {event.ref}\n" for event in step.events)
     if text:
         return f"{text.strip()}\n\n{trailers}"
@@ -72,10 +72,10 @@ def message(step: Step, trailer: str, text: str = "") -> str:
 
 
 def _said(events: Sequence[Event]) -> tuple[str, list[str]]:
-    """What one commit for these events has as its subject, and the points below it."""
+    """Return the subject of one commit for these events, and the points below it."""
     if len(events) == 1:
         subject, *points = _done(events[0])
-        # a subject that was cut is said in full below
+        # a subject that was cut is repeated in full below
         return _cut(subject), points if len(subject) <= MOST_OF_SUBJECT else [subject, *points]
     goal = next((str(event.fields["goal"]) for event in reversed(events) if event.fields.get("goal")), "")
     subject = _plain(goal) or _done(events[-1])[0]
@@ -83,7 +83,7 @@ def _said(events: Sequence[Event]) -> tuple[str, list[str]]:
 
 
 def _done(event: Event) -> list[str]:
-    """What an event says was done, one line each; never empty."""
+    """Return what an event says was done, one line each; never empty."""
     done = event.fields.get("done") or []
     points = [_plain(str(point)) for point in (done if isinstance(done, list) else [done])]
     subject = _plain(event.subject.partition(": ")[2] or event.subject)

@@ -1,4 +1,4 @@
-"""What refs and commits say, taken together: the record that is verified. Pure."""
+"""The record under verification: what refs and commits say, taken together. Pure."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.undo import Identity
 
-#: `damage` is history that cannot be read or was taken away; `notice` is what somebody should look at.
+#: `damage` is history that is unreadable or missing; `notice` is something the user should look at.
 Level = Literal["damage", "notice"]
 
-#: How many numbers that are left out are told.
+#: The maximum number of missing numbers reported.
 MOST = 1000
 
-#: What stands where an event should be.
+#: What is found in place of an event.
 NOT_OURS = "no event of gitckpt"
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong: what it is, and the command that helps.
+    """One problem: what it is, and the command that helps.
 
-    `check` names the rule that found it; `affected` are the commits of the events that suffer from it."""
+    `check` names the rule that found it; `affected` are the commits of the affected events."""
 
     check: str
     level: Level
@@ -41,14 +41,14 @@ class Finding:
 
 @dataclass(frozen=True)
 class Record:
-    """All sessions that are verified.
+    """All sessions under verification.
 
-    `root` is the commit under every session. `lines` and `tags` are session → name → commit. `events` are those that
-    could be read, by commit; `faults` says of a commit that stands in a session's history why it is no event
-    (`missing`, `damaged`, `no event of gitckpt`), and `unread` of an event why its document cannot be read.
-    `broken` are refs whose file does not hold the name of an object. `current` is, by work tree, what is recorded on
-    there: a session and its line, or the name of a ref that is no line. `fetched` are the sessions that were recorded
-    elsewhere, `worktrees` the work trees that there are, by name."""
+    `root` is the commit below every session. `lines` and `tags` map session → name → commit. `events` are those that
+    could be read, by commit; `faults` maps a commit in a session's history to why it is not an event (`missing`,
+    `damaged`, `no event of gitckpt`), and `unread` maps an event to why its document cannot be read. `broken` are refs
+    whose file does not contain an object name. `current` maps a work tree to what is recorded there: a session and its
+    line, or the name of a ref that is not a line. `fetched` are the sessions recorded elsewhere, `worktrees` the
+    existing work trees by name."""
 
     root: str
     lines: Mapping[str, Mapping[str, str]]
@@ -76,7 +76,7 @@ class Record:
 
     @cached_property
     def ends(self) -> dict[str, str]:
-        """Event → the commit in which its history ends, along first parents: the root where it is unbroken."""
+        """Maps each event to the commit where its history ends, along first parents: the root if it is unbroken."""
         ends: dict[str, str] = {}
         for commit in self.events:
             path, here = [], commit
@@ -87,27 +87,27 @@ class Record:
         return ends
 
     def readable(self) -> Iterator[Event]:
-        """The events whose document this version can read, and judge."""
+        """Return the events whose document this version can read and check."""
         return (event for event in self.ordered if self.is_readable(event))
 
     def is_readable(self, event: Event) -> bool:
-        """Whether the event's document can be asked: it is not damaged, and of no newer format."""
+        """Return whether the event's document can be read: it is not damaged, and not in a newer format."""
         return event.kind != "unreadable" and event.commit not in self.unread and event.format <= FORMAT
 
     def missing_numbers(self, session: str) -> list[int]:
-        """The numbers that the events of a session leave out: somebody deleted or moved a ref."""
+        """Return the gaps in the event numbers of a session, which mean that a ref was deleted or moved."""
         return left_out(event.seq for event in self.by_session[session])
 
     def is_lost(self, commit: str) -> bool:
-        """Whether the commit cannot be read, so that nobody knows what it is and what is below it."""
+        """Return whether the commit cannot be read, so that neither it nor what is below it is known."""
         return commit != self.root and self.faults.get(commit, "") in (MISSING, DAMAGED, IN_A_PACK)
 
     def is_unknown(self, commit: str) -> bool:
-        """Whether nobody knows which event the commit is."""
+        """Return whether it is unknown which event the commit is."""
         return self.is_lost(commit) or (commit in self.events and self.events[commit].kind == "unreadable")
 
     def chain(self, commit: str) -> list[Event]:
-        """The events from this one down to the first, newest first."""
+        """Return the events from this one back to the first, newest first."""
         chain = []
         while (event := self.events.get(commit)) is not None:
             chain.append(event)
@@ -115,8 +115,8 @@ class Record:
         return chain
 
     def own(self, session: str, line: str) -> list[Event]:
-        """The events at the tip of a line that were recorded on that very line, newest first; one whose message cannot
-        be read may be of any line."""
+        """Return the events at the tip of a line that were recorded on that line, newest first; an event with an
+        unreadable message may belong to any line."""
         own = []
         event = self.events.get(self.lines.get(session, {}).get(line, ""))
         while event is not None and (event.kind == "unreadable" or (event.session, event.line) == (session, line)):
@@ -126,7 +126,7 @@ class Record:
 
 
 def left_out(numbers: Iterable[int]) -> list[int]:
-    """The numbers from 1 on that are not there below the highest, the first MOST: the highest may be anything."""
+    """Return the first MOST numbers missing between 1 and the highest, which may be arbitrarily large."""
     found: list[int] = []
     before = 0
     for number in sorted(set(numbers)):
@@ -136,7 +136,7 @@ def left_out(numbers: Iterable[int]) -> list[int]:
 
 
 def called(event: Event) -> str:
-    """The event as a person names it: `run/C6`, `run/start`, or by its commit."""
+    """Return the event's name as shown to the user: `run/C6`, `run/start`, or its commit."""
     if event.kind == "unreadable":
         return f"the event {event.commit[:12]}"
     return f"{event.session}/start" if event.kind == "start" else event.ref

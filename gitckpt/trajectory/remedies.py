@@ -1,4 +1,4 @@
-"""The commands that help where history is damaged, as verify names them. Pure."""
+"""The commands that help if history is damaged, as shown by verify. Pure."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ IN_A_PACK = "damaged in its pack"
 
 
 def hold_again(ref: str) -> str:
-    """How the commits are found that a deleted or moved ref held, and held again."""
+    """Explain how to find the commits that a deleted or moved ref held, and how to make a ref hold them again."""
     return (
         "git fsck --unreachable --no-reflogs names the commits that no ref holds; "
         f"git update-ref {ref} COMMIT holds one again"
@@ -17,7 +17,7 @@ def hold_again(ref: str) -> str:
 
 
 def bring_back(oid: str, kind: str, fault: str) -> str:
-    """How an object that is missing, or damaged in a file of its own or in a pack, comes back from another copy."""
+    """Explain how to restore an object that is missing, or damaged as a loose file or in a pack, from another copy."""
     if fault == IN_A_PACK:
         return "a copy of this repository may hold it: echo COPY/.git/objects >>.git/objects/info/alternates"
     first = f"move objects/{oid[:2]}/{oid[2:]} of the git directory away; " if fault == DAMAGED else ""

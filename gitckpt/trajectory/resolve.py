@@ -1,5 +1,5 @@
-"""How a name finds its event: `C6`, `6`, `S2`, `C6~1`, `C6@main`, `<session>/C6`, `start`, `last`, a commit id.
-Pure."""
+"""Resolve a name to its event: `C6`, `6`, `S2`, `C6~1`, `C6@main`, `<session>/C6`, `start`, `last`, a commit
+id. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from gitckpt.trajectory.events import Event
 
-#: A name in its parts: session, id, line, how many earlier ones of the same id.
+#: The parts of a name: session, id, line, how many earlier events with the same id to go back.
 NAME = re.compile(
     r"(?:(?P<session>[^/\s]+)/)?(?P<id>[^/@~]+)(?:@(?P<line>[^/@~\s]+))?(?:~(?P<earlier>\d{1,6}))?\Z", re.ASCII
 )
@@ -28,8 +28,8 @@ STATES = ("checkpoint", "auto", "start")
 
 
 class Found:
-    """The event that a name means, and what is to be said of where it was found ("" where it was on the current
-    line, and nothing else goes by its id there)."""
+    """The event that a name means, and a note on where it was found ("" if it was on the current line and no other
+    event there has its id)."""
 
     __slots__ = ("event", "note")
 
@@ -38,10 +38,11 @@ class Found:
 
 
 def resolve(name: str, sessions: Sequence[Session], current: tuple[str, str] | None) -> Found:
-    """The event that `name` means. `sessions` are those to look in, oldest first; `current` is the line being recorded.
+    """Return the event that `name` means. `sessions` are those to search, oldest first; `current` is the line being
+    recorded.
 
-    Looked up on the current line, then in its session, then in the others, newest first. Raises UnknownId, which names
-    the nearest."""
+    Searches the current line, then its session, then the others, newest first. Raises UnknownId, which names the
+    nearest ids."""
     here = next((session for session in sessions if current and session.id == current[0]), None)
     line = current[1] if current and here and current[1] in here.lines else None
     ordered = ([here] if here else []) + [session for session in reversed(sessions) if session is not here]
@@ -66,7 +67,7 @@ def _by_name(match: re.Match[str], ordered: Sequence[Session], here: Session | N
 
 
 def _in_session(id: str, session: Session, line: str | None, *, strict: bool) -> list[Event]:
-    """Events of this id, newest first: on the line, or, where it has none, anywhere in the session."""
+    """Return events with this id, newest first: on the line, or, if it has none, anywhere in the session."""
     word = id.strip().lower()
     on_line = session.on_line(line) if line else []
     if word == "last":
@@ -103,7 +104,7 @@ def _by_commit(name: str, ordered: Sequence[Session]) -> Found | None:
 def _too_few(
     match: re.Match[str] | None, ordered: Sequence[Session], here: Session | None, line: str | None
 ) -> UnknownId | None:
-    """What is to be said of `C6~2` where C6 is there, and was not recorded so often."""
+    """Return the error for `C6~2` if C6 exists but was not recorded that often."""
     if match is None or not match["earlier"]:
         return None
     name = match.string[: match.start("earlier") - 1]

@@ -1,4 +1,4 @@
-"""Which sessions may be dropped: asked for, guarded by nothing, and needed by none that stays. Pure."""
+"""Which sessions may be dropped: those asked for that nothing protects and no remaining session needs. Pure."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def matching(
     sessions: Sequence[Session], *, keep_last: int | None = None, before: str | None = None, names: Collection[str] = ()
 ) -> list[Session]:
-    """Those of `sessions`, oldest first, that every criterion given speaks of: not among the last `keep_last`, without
-    an event since `before` (RFC 3339, UTC), named."""
+    """Return those of `sessions`, oldest first, that meet every given criterion: not among the last `keep_last`, no
+    event since `before` (RFC 3339, UTC), and named in `names`."""
     by_age = sorted(sessions, key=_last)
     found = by_age if keep_last is None else by_age[: max(len(by_age) - keep_last, 0)]
     if before is not None:
@@ -29,7 +29,9 @@ def _last(session: Session) -> str:
 
 
 def interrupted(sessions: Iterable[Session], worktrees: Mapping[str, Identity]) -> dict[str, str]:
-    """Sessions that an interrupted operation still needs in one of the work trees that there are, by name, and why."""
+    """Return the sessions that an interrupted operation in an existing work tree still needs, by name, with the
+    reason.
+    """
     groups: dict[str, list[Session]] = {}
     for session in sessions:
         groups.setdefault(session.worktree or "", []).append(session)
@@ -46,7 +48,7 @@ def interrupted(sessions: Iterable[Session], worktrees: Mapping[str, Identity]) 
 
 
 def needed(kept: Collection[str], sessions: Sequence[Session]) -> dict[str, str]:
-    """What sessions that are `kept` need besides, directly or by others, and which of them needs it."""
+    """Return the sessions that the `kept` ones need, directly or indirectly, each with the session that needs it."""
     owners = {event.commit: event.session for session in sessions for event in session.events}
     needs = {session.id: _needs(session, owners) for session in sessions}
     found: dict[str, str] = {}
@@ -60,8 +62,8 @@ def needed(kept: Collection[str], sessions: Sequence[Session]) -> dict[str, str]
 
 
 def _needs(session: Session, owners: Mapping[str, str]) -> set[str]:
-    """Sessions that this one would not be whole without: its lines run through them, or its rollbacks opened lines
-    there, and undo would take one whose line is gone for interrupted."""
+    """Return the sessions without which this one is incomplete: its lines run through them, or its rollbacks opened
+    lines there. (Undo would mistake a rollback whose line is gone for an interrupted one.)"""
     found = {event.session for event in session.events}
     for event in session.events:
         if event.kind in ("rollback", "retry") and is_operation(event):

@@ -1,4 +1,4 @@
-"""A session read back: events in order, the lines they stand on, and how a name finds its event."""
+"""A session read back: its events in order, its lines, and lookup of events by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ MAIN = "main"
 
 
 def line_number(line: str) -> int:
-    """How many lines the session had when this one was opened: 1 for `main`, 4 for `retry-4`, 0 for a foreign name."""
+    """Return how many lines the session had when this one was opened: 1 for `main`, 4 for `retry-4`, 0 for a foreign
+    name.
+    """
     if line == MAIN:
         return 1
     number = line.rpartition("-")[2]
@@ -25,7 +27,9 @@ REASONS = ("retry", "rollback", "undo", "redo")
 
 
 def next_lines(lines: Iterable[str]) -> list[str]:
-    """The names that the next line may have, one for each of REASONS: its number is one more than any before it."""
+    """Return the names that the next line may have, one per entry of REASONS; its number is one more than the highest
+    so far.
+    """
     number = max((line_number(line) for line in lines), default=0) + 1
     return [f"{reason}-{number}" for reason in REASONS]
 
@@ -33,9 +37,8 @@ def next_lines(lines: Iterable[str]) -> list[str]:
 class Session:
     """All events of one session.
 
-    `events` are oldest first (by `seq`, then by time). `lines` maps the name of each line to the commit at its tip; a
-    line that was opened and has no event of its own yet points at the event that it was opened at, which may even be of
-    another session."""
+    `events` are oldest first (by `seq`, then by time). `lines` maps the name of each line to the commit at its tip. A
+    line without an event of its own points at the event that it was opened at, which may even be in another session."""
 
     __slots__ = ("_by_commit", "events", "id", "lines")
 
@@ -47,44 +50,44 @@ class Session:
 
     @property
     def total(self) -> int:
-        """How many events the session has, of which not all need be here."""
+        """How many events the session has, not all of which may be loaded."""
         return max((event.seq for event in self.events if event.session in (self.id, "")), default=0)
 
     @property
     def worktree(self) -> str | None:
-        """The work tree that it was recorded in, None where it has no event of its own. A line of it may run through
+        """The work tree that it was recorded in, None if it has no event of its own. One of its lines may run through
         another session."""
         return next((event.worktree for event in self.events if event.session in (self.id, "")), None)
 
     @property
     def lost(self) -> int:
-        """How many events are gone, as the numbers of the others tell; for a session of which all that there is was
+        """How many events are missing, judging by the numbers of the others. Valid only if all existing events were
         read."""
         numbers = {event.seq for event in self.events if event.session == self.id}
         unreadable = sum(event.kind == "unreadable" for event in self.events)
         return max(max(numbers, default=0) - len(numbers) - unreadable, 0)
 
     def add(self, event: Event) -> None:
-        """Take up the event that was just published at the tip of its line."""
+        """Add the event that was just published at the tip of its line."""
         self.events.append(event)
         self.lines[event.line] = event.commit
         self._by_commit[event.commit] = event
 
     def event(self, commit: str) -> Event | None:
-        """The event with this commit id, or None."""
+        """Return the event with this commit id, or None."""
         return self._by_commit.get(commit)
 
     def parent(self, event: Event) -> Event | None:
-        """The event before it on its line, or None before the first."""
+        """Return the previous event on its line, or None for the first."""
         return self._by_commit.get(event.parent)
 
     @property
     def active_line(self) -> str:
-        """The line that was opened last, where recording goes on."""
+        """The line that was opened last, where recording continues."""
         return max(self.lines, key=line_number, default=MAIN)
 
     def chain(self, tip: str) -> list[Event]:
-        """The events from the first one to the commit `tip`, oldest first, along first parents."""
+        """Return the events from the first one to the commit `tip`, oldest first, along first parents."""
         chain = []
         event = self._by_commit.get(tip)
         while event is not None:
@@ -93,18 +96,18 @@ class Session:
         return chain[::-1]
 
     def on_line(self, line: str) -> list[Event]:
-        """The events of a line, oldest first, with those that it shares with the line it was opened on."""
+        """Return the events of a line, oldest first, including those that it shares with the line it was opened on."""
         return self.chain(self.lines.get(line, ""))
 
     @property
     def is_open(self) -> bool:
-        """Whether recording goes on here: the active line does not end with FINAL or with the end of the agent."""
+        """Whether recording continues here: the active line does not end with FINAL or with the end of the agent."""
         tip = self._by_commit.get(self.lines.get(self.active_line, ""))
         return tip is None or not closes(tip, self.id, self.active_line)
 
     @property
     def unended(self) -> Event | None:
-        """The event that tells of the agent started last, where no end of it is on record on any line; else None."""
+        """The event that records the most recently started agent, if no line records its end; otherwise None."""
         for event in reversed(self.events):
             if event.kind in CLOSING_KINDS:
                 return None
@@ -113,19 +116,19 @@ class Session:
         return None
 
     def named(self, id: str, line: str | None = None) -> list[Event]:
-        """Events that go by this canonical id, newest first; only those on `line` where one is given."""
+        """Return events with this canonical id, newest first; only those on `line` if given."""
         events = self.on_line(line) if line is not None else self.events
         return [event for event in reversed(events) if is_named(event, id)]
 
 
 def closes(tip: Event, session: str, line: str) -> bool:
-    """Whether a line is over with this event at its tip. One that was opened at the end of another line, as `pick` does
-    it, goes on from there."""
+    """Return whether a line is over with this event at its tip. A line opened at the end of another line, as `pick`
+    does, is not."""
     return tip.kind in CLOSING_KINDS and (tip.session, tip.line) == (session, line)
 
 
 def is_named(event: Event, id: str) -> bool:
-    """Whether the event goes by this canonical id: `C6`, `S2`, `R1`, `start`, or an id that a RETRY answers to."""
+    """Return whether the event has this canonical id: `C6`, `S2`, `R1`, `start`, or an id that a RETRY answers to."""
     if event.kind == "start":
         return id == "start"
     if event.kind not in NAMED_KINDS:

@@ -1,4 +1,4 @@
-"""Where a block was said: what tells it from all others, so that words that are read again record nothing twice."""
+"""The source of a block: what identifies it, so that messages that are read again record nothing twice."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from gitckpt.protocol.blocks import Block
 
-#: Stands for a message whose id the client did not tell.
+#: Stands for a message whose id the client did not provide.
 UNKNOWN = "*"
 
-#: Characters from which on the id of a message is nobody else's, whatever session it stands in: a client that goes on
-#: from a session under another id, or forks it, begins with a copy of it.
+#: The length from which on a message id counts as globally unique, whatever session it is in: a client that continues
+#: or forks a session under another id begins with a copy of it.
 UNIQUE = 20
 
-#: Characters of a client's id; a longer one, or an odd one, is kept as a hash.
+#: The maximum length of a client's id; a longer or unusual one is kept as a hash.
 LONGEST = 80
 
 
 class Source(NamedTuple):
     """Client, its session, the message in it, and a hash of the block.
 
-    The hash stands for the block's place in the message: it is the same when reading begins in mid-message, and some
-    clients count their messages anew when they resume a session, so that the same id comes with other words.
+    The hash stands for the block's position in the message: it stays the same if reading begins in mid-message, and it
+    differs if a client that renumbers messages on resume gives the same id to other content.
     """
 
     client: str
@@ -38,13 +38,13 @@ class Source(NamedTuple):
 
 
 def read_source(text: str) -> Source | None:
-    """The source that `str` wrote; None for any other text."""
+    """Parse the output of `str(Source)`; None for any other text."""
     parts = text.split(" ")
     return Source(*parts) if len(parts) == 4 and all(parts) else None
 
 
 class Heard(NamedTuple):
-    """How far the record that a client keeps of its session has been read: a place that its reader knows."""
+    """How far a client's record of its session has been read: a position whose meaning its reader knows."""
 
     client: str
     session: str
@@ -55,13 +55,13 @@ class Heard(NamedTuple):
 
 
 def place_heard(text: str, client: str, session: str) -> str:
-    """The place in a Heard as `str` wrote it; "" for any other text, and for another client or session."""
+    """Return the position in the output of `str(Heard)`; "" for any other text, client or session."""
     head, _, place = text.rpartition(" ")
     return place if head == f"{_safe(client)} {_safe(session)}" and place != UNKNOWN else ""
 
 
 def digest_of(block: Block, occurrence: int = 1) -> str:
-    """A hash of what a block says; one that its message says again word for word has an `occurrence` of its own."""
+    """Return a hash of what a block says; word-for-word repetitions in the same message have their own `occurrence`."""
     said = json.dumps([block.kind, block.written, block.fields], sort_keys=True)
     digest = hashlib.sha256(said.encode()).hexdigest()[:16]
     return digest if occurrence == 1 else f"{digest}.{occurrence}"
@@ -76,8 +76,8 @@ def _safe(part: str) -> str:
 
 
 class Sources:
-    """The sources on record. One whose message is not known is the same as any with its session and hash; one with the
-    hash and the message of another session is a copy of it, if no other message can have that id."""
+    """The sources on record. A source without a message id equals any other with its session and hash; one with the
+    hash and the message id of another session is a copy of it, if that id is globally unique."""
 
     def __init__(self, texts: Iterable[str] = ()) -> None:
         self._messages: dict[tuple[str, str, str], set[str]] = {}
@@ -86,13 +86,15 @@ class Sources:
             self.add(text)
 
     def add(self, text: str) -> None:
-        """Take up a source as `str` wrote it; any other text is left aside."""
+        """Add a source in the format of `str(Source)`; any other text is ignored."""
         if source := read_source(text):
             self._messages.setdefault(_key(source), set()).add(source.message)
             self._unique.add((source.client, source.message, source.digest))
 
     def holds(self, text: str) -> bool:
-        """Whether this block of this message is on record; `text` is its source as `str` wrote it."""
+        """Return whether this block of this message is on record; `text` is its source in the format of
+        `str(Source)`.
+        """
         source = read_source(text)
         if source is None:
             return False

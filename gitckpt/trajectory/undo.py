@@ -1,7 +1,7 @@
-"""Which rollback `undo` takes back, and which undo `redo` does. Pure: a fold over the events of a work tree.
+"""Which rollback `undo` reverts, and which undo `redo` reverts. Pure: a fold over the events of a work tree.
 
-Operations are numbered as they are done in a work tree: a clock may be set back, and a session has an order of its own
-alone."""
+Operations are numbered in the order in which they are done in a work tree, because a clock may be set back, and a
+session only orders its own events."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
     from gitckpt.trajectory.events import Event
 
-# The number as a record has it, one level down.
+# The number as it appears in a record, indented one level.
 _WRITTEN = re.compile(r"^  number: ([0-9]{1,15})$", re.MULTILINE)
 
 
 @dataclass(slots=True)
 class Operations:
-    """`done` are the rollbacks that undo can take back, `undone` the undos that redo can; the last one is next.
+    """`done` are the rollbacks that undo can revert, `undone` the undos that redo can revert; the last one is next.
 
-    `interrupted` is the operation that was begun last and did not come to its end, or None.
+    `interrupted` is the most recently begun operation if it did not finish, or None.
     """
 
     done: list[Event] = field(default_factory=list)
@@ -31,15 +31,15 @@ class Operations:
 
 
 class Identity(NamedTuple):
-    """What tells that an operation was done in a work tree, whatever came there from elsewhere: the `places` that stand
+    """What identifies the operations done in a work tree among events that came from elsewhere: the `places` that stand
     for it in records, and the `session` that it records in, "" for none."""
 
     places: Collection[str] = ()
     session: str = ""
 
     def did(self, event: Event) -> bool:
-        """Whether the event is an operation of this work tree. A record that names no place is of a version that had
-        none yet: it is this one's where the work tree still records in the session that it is about."""
+        """Return whether the event is an operation of this work tree. A record without a place was written by an older
+        version: it belongs to this work tree if that still records in the session that the operation is about."""
         if not is_operation(event):
             return False
         if names_place(event):
@@ -49,25 +49,27 @@ class Identity(NamedTuple):
 
 
 def names_place(operation: Event) -> bool:
-    """Whether the record of an operation says where it was done."""
+    """Return whether the record of an operation says where it was done."""
     return isinstance(operation.document["rollback"].get("place"), str)
 
 
 def is_operation(event: Event) -> bool:
-    """Whether the event changed the work tree: a rollback, an undo, a redo, or a retry that put the files back."""
+    """Return whether the event changed the work tree: a rollback, an undo, a redo, or a retry that restored the
+    files.
+    """
     return event.kind in ("rollback", "retry") and isinstance(event.document.get("rollback"), dict)
 
 
 def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Operations:
-    """Fold events of all sessions of a work tree, in any order. `opened` are the lines that exist, of all work trees,
+    """Fold the events of all sessions of a work tree, in any order. `opened` are the existing lines of all work trees,
     as (session, line).
 
-    One that went to a session that was deleted since counts as done: there is nothing left to finish, and its own event
-    holds what undo goes back to."""
+    An operation that opened a line in a session that was since deleted counts as done: there is nothing left to finish,
+    and its own event holds the state that undo returns to."""
     state = Operations()
     lines = set(opened)
     found = sorted(filter(is_operation, events), key=lambda event: (_number(event), event.at, event.seq))
-    # one that was begun and ended by another is no operation of its own, though its line has the same name
+    # one that was begun and then ended by another is not an operation of its own, though its line has the same name
     ended = {ends for event in found if isinstance(ends := event.document["rollback"].get("ends"), str)}
     for event in found:
         if event.commit not in ended:
@@ -76,16 +78,16 @@ def operations(events: Iterable[Event], opened: Iterable[tuple[str, str]]) -> Op
 
 
 def next_number(events: Iterable[Event]) -> int:
-    """A number for the operation that comes after these, which are on record: higher than those of all of them.
+    """Return a number for the operation after these events: higher than that of any of them.
 
-    It is found in the text of the records: to read each whole would make every rollback dearer than the one before. A
-    line of an agent's that looks the same leaves a gap, no more.
+    It searches the text of the records, because parsing each one would make every rollback slower than the one before.
+    A similar line written by an agent only leaves a gap.
     """
     return 1 + max(map(_highest_number, events), default=0)
 
 
 def _highest_number(event: Event) -> int:
-    if not event.text:  # one that was made here and not read back
+    if not event.text:  # created in this process and not read back
         return _number(event) if is_operation(event) else 0
     return max(map(int, _WRITTEN.findall(event.text)), default=0)
 
@@ -97,9 +99,9 @@ def _number(event: Event) -> int:
 
 def _take(state: Operations, event: Event, lines: set[tuple[str, str]]) -> None:
     opens = event.opens if isinstance(event.opens, dict) else {}
-    session, line = str(opens.get("session")), str(opens.get("line"))  # a record may say anything
+    session, line = str(opens.get("session")), str(opens.get("line"))  # a record may contain anything
     if (session, line) not in lines and any(session == name for name, _ in lines):
-        # one that was begun before and superseded since is no longer in the way
+        # an operation that was begun earlier and has since been superseded is no longer in the way
         state.interrupted = event
         return
     state.interrupted = None
