@@ -1,4 +1,4 @@
-"""`gitckpt fork`: attempts side by side, as a table, and drawn beside the line that they began at."""
+"""`gitckpt fork`: attempts side by side, as a table, and drawn next to the line that they began at."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
 
     class AttemptRow(TypedDict):
-        """An attempt; `added` and `deleted` are lines, against the checkpoint that it began at; `picked` where another
-        session went on from what it left."""
+        """An attempt.
+
+        `added` and `deleted` are lines, compared with the checkpoint that it began at; `picked` means that another
+        session continued from its result."""
 
         session: str
         number: int
@@ -31,12 +33,12 @@ _HEADINGS = ("ATTEMPT", "FROM", "EXIT", "TEST", "TIME", "FILES", "LINES")
 
 
 def attempts_document(rows: Sequence[AttemptRow]) -> dict[str, Any]:
-    """What `fork --json` prints."""
+    """Return what `fork --json` prints."""
     return {"schema": "gitckpt.fork/1", "attempts": list(rows)}
 
 
 def attempts_lines(rows: Sequence[AttemptRow], style: Style = PLAIN, columns: int | None = None) -> list[str]:
-    """A table, in the order given. On a terminal too narrow for it the checkpoints stand without their session."""
+    """Return a table in the given order. If the terminal is too narrow, checkpoints are shown without their session."""
     if not rows:
         return ["No attempts here. `gitckpt fork C4 -n 3 -- CMD` makes some."]
     table = [_HEADINGS, *(_cells(row) for row in rows)]
@@ -67,13 +69,13 @@ def _lines_of(row: AttemptRow) -> str:
 
 
 def verdict_of(row: AttemptRow) -> str:
-    """What its test said: `passed` or `failed`; "" where there was none."""
+    """Return its test result: `passed` or `failed`; "" if there was no test."""
     return "" if row["test"] is None else "failed" if row["test"] else "passed"
 
 
 class Drawn:
-    """An attempt to be drawn: how it ended, its events since it began, oldest first, of which the newest is its end,
-    and the commit of the event that it began at."""
+    """An attempt to draw: how it ended; its events since it began, oldest first, the last of which is its end; and the
+    commit of the event that it began at."""
 
     __slots__ = ("began_at", "events", "row")
 
@@ -87,27 +89,27 @@ class Drawn:
 
     @property
     def _is_ended_by_agent(self) -> bool:
-        """Whether the end of its agent stands right before: both are told on one line."""
+        """Whether the end of its agent comes right before: both are shown on one line."""
         return [event.kind for event in self.events[-2:]] == ["end", "end"]
 
     @property
     def shown(self) -> list[Event]:
-        """Its events, the end of its agent left out where its own tells the same."""
+        """Its events, without the end of its agent if its own end says the same."""
         return [*self.events[:-2], self.end] if self._is_ended_by_agent else self.events
 
     @property
     def parent(self) -> str:
-        """The commit of the event that its end is drawn behind."""
+        """The commit of the event that its end is drawn after."""
         return self.events[-2].parent if self._is_ended_by_agent else self.end.parent
 
     @property
     def name(self) -> str:
-        """As `pick` takes it while the fork is the newest: `attempt 2`."""
+        """The name that `pick` accepts while the fork is the newest: `attempt 2`."""
         return f"attempt {self.row['number']}"
 
     @property
     def words(self) -> str:
-        """How it ended, on one line: time, changes, what became of it, its session. Not escaped."""
+        """How it ended, on one line: exit status, time, changes, whether it was picked, its session. Not escaped."""
         row = self.row
         status = f"exit status {row['status']}" if row["status"] else ""
         changed = f"{count(row['files'], 'file')} {_lines_of(row)}"
@@ -116,8 +118,8 @@ class Drawn:
 
 
 def merged(events: Sequence[Event], attempts: Iterable[Sequence[Event]]) -> list[Event]:
-    """The events, oldest first, with those of attempts among them as they happened; none before the one that it
-    followed, whatever the clock said."""
+    """Return the events, oldest first, with those of attempts merged in chronological order. No event comes before the
+    one that it followed, whatever the clock said."""
     times = {event.commit: event.at for event in events}
     others = [(max(event.at, times.get(own[0].parent, "")), event) for own in attempts for event in own]
     waiting = sorted(others, key=lambda other: other[0], reverse=True)

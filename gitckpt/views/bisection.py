@@ -1,4 +1,4 @@
-"""`gitckpt bisect`: which checkpoint broke it, what it did, and what it changed."""
+"""`gitckpt bisect`: which checkpoint introduced the failure, what it did, and what it changed."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.bisection import Bisection
     from gitckpt.trajectory.events import Event
 
-#: What a run said, for a program.
+#: The result of a run, as shown to programs.
 WORDS = {True: "good", False: "bad", None: "skipped"}
 
 
 def bisection_document(found: Bisection, events: Sequence[Event], command: Sequence[str]) -> dict[str, Any]:
-    """What `bisect --json` prints."""
+    """Return what `bisect --json` prints."""
     return {
         "schema": "gitckpt.bisect/1",
         "command": list(command),
@@ -32,7 +32,7 @@ def bisection_document(found: Bisection, events: Sequence[Event], command: Seque
 
 
 def bisection_lines(found: Bisection, events: Sequence[Event], runs: int, style: Style = PLAIN) -> list[str]:
-    """The same for a person, but for the difference that the first bad one made."""
+    """Return the same for the user, without the diff of the first bad event."""
     culprit = found.first_bad
     if culprit is None:
         names = ", ".join(escape(event.ref) for event in found.suspects)

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from gitckpt.trajectory.events import Event
 
-    #: The event that wrote the line, None where none has yet; its number, from 1; its bytes.
+    #: The event that wrote the line, None if no event has yet; the line number, from 1; the bytes of the line.
     Row = tuple[Event | None, int, bytes]
 
-#: What stands for a line that came after the last event.
+#: Shown for a line that was written after the last event.
 NOW = "now"
 
 
 def blame_document(path: bytes, at: str, rows: Sequence[Row]) -> dict[str, Any]:
-    """What `blame --json` prints; `at` is the event whose file this is, "" for the work tree."""
+    """Return what `blame --json` prints; `at` is the event whose version of the file this is, "" for the work tree."""
     return {
         "schema": "gitckpt.blame/1",
         "path": path_data(path),
@@ -39,7 +39,7 @@ def blame_document(path: bytes, at: str, rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def blame_lines(rows: Sequence[Row], style: Style = PLAIN) -> list[str]:
-    """A line for each line: who wrote it, its number, its text."""
+    """Return one row per line: the event that wrote it, its number, its text."""
     names = [_name(event) for event, _, _ in rows]
     widest = max(map(width, names), default=0)
     digits = len(str(rows[-1][1])) if rows else 0

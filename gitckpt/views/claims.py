@@ -1,4 +1,6 @@
-"""What a checkpoint says beside what its snapshot shows, as lines and as JSON. It states, and judges nobody."""
+"""What a checkpoint says compared with what its snapshot shows, as lines and as JSON. It states facts without
+judging.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
     from gitckpt.trajectory.claims import Claims
 
-#: Paths that one line names; the number of the others stands behind them.
+#: The maximum number of paths on one line; the number of further paths follows them.
 MOST = 8
 
 UNCHANGED = "said, not changed"
@@ -21,7 +23,7 @@ UNNAMED = "changed, not said"
 
 
 def claim_lines(claims: Claims, style: Style = PLAIN) -> list[str]:
-    """At most two lines; none where what was said and what was done agree."""
+    """Return at most two lines; none if the claims match the changes."""
     lines = []
     if claims.unchanged:
         lines.append(style.yellow(f"{UNCHANGED}: {_listed(claims.unchanged)}"))
@@ -36,7 +38,7 @@ def _listed(paths: Sequence[bytes]) -> str:
 
 
 def claims_json(claims: Claims | None) -> dict[str, Any] | None:
-    """`{"unchanged": [PATH…], "unnamed": [PATH…]}`, or None where nothing was compared."""
+    """Return `{"unchanged": [PATH…], "unnamed": [PATH…]}`, or None if nothing was compared."""
     if claims is None:
         return None
     return {"unchanged": list(map(path_data, claims.unchanged)), "unnamed": list(map(path_data, claims.unnamed))}

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from gitckpt.views.paths import Path
 
     #: A row of `git diff --numstat`: lines added, lines deleted (both None for a binary file), the path, and the path
-    #: before a rename (else None).
+    #: before a rename (otherwise None).
     NumstatRow = tuple[int | None, int | None, Path, Path | None]
 
 
 def stat_lines(rows: Sequence[NumstatRow], style: Style = PLAIN, columns: int = 80) -> list[str]:
-    """A line per file with a bar of its changes, in so many columns, and the totals. No rows, no lines."""
+    """Return one line per file with a bar of its changes, fitted to `columns`, and the totals. Empty without rows."""
     if not rows:
         return []
     names = [_name(row, style) for row in rows]
@@ -46,7 +46,7 @@ def _row(name: str, row: NumstatRow, number: int, scale: float, style: Style) ->
 
 
 def _bar(lines: int, scale: float) -> int:
-    """So many characters; at least one for any change at all."""
+    """Return the length of the bar; at least one character for any change."""
     return max(int(lines * scale), 1) if lines else 0
 
 

@@ -1,4 +1,4 @@
-"""`gitckpt doctor`: what every check has to say, one line each."""
+"""`gitckpt doctor`: the result of every check, one line each."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import Any
 
-    #: The name of the check; ok, note or mend; what it has to say; the command that mends it, or "".
+    #: The name of the check; ok, note or mend; the message; the command that fixes the problem, or "".
     Row = tuple[str, str, str, str]
 
 
 def doctor_document(rows: Sequence[Row]) -> dict[str, Any]:
-    """What `doctor --json` prints."""
+    """Return what `doctor --json` prints."""
     names = ("check", "level", "message", "help")
     return {
         "schema": "gitckpt.doctor/1",
@@ -24,7 +24,7 @@ def doctor_document(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def doctor_lines(rows: Sequence[Row], style: Style = PLAIN) -> list[str]:
-    """The remarks, each with its command, and the verdict."""
+    """Return the messages, each with its command, and the verdict."""
     wrong = sum(level == "mend" for _, level, _, _ in rows)
     verdict = style.red(f"{count(wrong, 'thing')} to mend") if wrong else style.green("nothing to mend")
     return [*(line for row in rows for line in _lines(row, style)), verdict]

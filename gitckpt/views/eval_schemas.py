@@ -1,4 +1,4 @@
-"""What `gitckpt eval --json` prints, as pydantic models: the published source of its JSON Schema."""
+"""The output of `gitckpt eval --json` as pydantic models, from which its JSON Schema is published."""
 
 from __future__ import annotations
 

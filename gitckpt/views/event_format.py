@@ -1,4 +1,4 @@
-"""`gitckpt log --format`: each event as the person wants it, `{id} {phase:10} {done}`."""
+"""`gitckpt log --format`: each event in a format that the user chooses, such as `{id} {phase:10} {done}`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.views.paths import Change
 
-    #: What stands for a placeholder.
+    #: Returns the text that replaces a placeholder.
     Value = Callable[[Event, Sequence[Change], Sequence[Run]], str]
 
-#: A placeholder with the columns that it fills; a brace that means itself; an escape.
+#: A placeholder with its width in columns; a literal brace; an escape.
 TOKEN = re.compile(r"\{\{|\}\}|\{(?P<name>[a-z_]*)(?::(?P<columns>\d{1,3}))?\}|\\[nt\\]|[{}]")
 
 ESCAPES = {"\\n": "\n", "\\t": "\t", "\\\\": "\\", "{{": "{", "}}": "}"}
@@ -36,7 +36,7 @@ def _joined(value: object) -> str:
     return "" if value is None else str(value)
 
 
-#: Placeholder → what it stands for.
+#: Placeholder → the function that returns its text.
 VALUES: dict[str, Value] = {
     "id": lambda event, *_: event.id or event.kind,
     "ref": lambda event, *_: event.ref,
@@ -65,7 +65,7 @@ VALUES: dict[str, Value] = {
 
 
 class EventFormat:
-    """A format that was read. Raises UsageError for a placeholder that there is not.
+    """A parsed format. Raises UsageError for an unknown placeholder.
 
     `needs_files` says whether it shows what an event changed."""
 
@@ -89,8 +89,8 @@ class EventFormat:
         return VALUES[name], int(token["columns"] or 0)
 
     def line(self, event: Event, files: Sequence[Change] = (), runs: Sequence[Run] = ()) -> str:
-        """The event in this form; `files` is what it changed, `runs` what came of commands on its
-        files. Control characters in what an agent said are escaped."""
+        """Format one event; `files` is what it changed, `runs` the results of commands run on its files. Control
+        characters in agent text are escaped."""
         return "".join(part if isinstance(part, str) else _shown(*part, event, files, runs) for part in self._parts)
 
 

@@ -1,4 +1,4 @@
-"""Events, logs and errors as JSON documents, with all keys always there; `gitckpt.views.schemas` has their schemas."""
+"""Events, logs and errors as JSON documents in which all keys are always present; see `gitckpt.views.schemas`."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def event_json(
     claims: Claims | None = None,
     runs: Sequence[Run] = (),
 ) -> dict[str, Any]:
-    """One event: `parent` is the event before it on its line, `files` what it changed against that one, `claims` what
-    it says beside that, None where that was not compared, `runs` what came of commands on its files.
+    """Return one event: `parent` is the previous event on its line, `files` what it changed since then, `claims` how
+    its text compares with that, or None if that was not checked, `runs` the results of commands run on its files.
 
-    Raises Damaged where the event's document cannot be read.
+    Raises Damaged if the event's document cannot be read.
     """
     missing = event.missing
     return {
@@ -72,16 +72,18 @@ def event_json(
 def log_document(
     events: Sequence[Mapping[str, Any]], session: str | None, attempts: Sequence[AttemptRow] = ()
 ) -> dict[str, Any]:
-    """A log of events as `event_json` gives them, oldest first, and the attempts that began at them; `session` is None
-    where they are of all sessions."""
+    """Return a log of events in the form of `event_json`, oldest first, and the attempts that began at them; `session`
+    is None if the events are from all sessions."""
     return {"schema": "gitckpt.log/1", "session": session, "events": list(events), "attempts": list(attempts)}
 
 
 def error_document(error: GitckptError) -> dict[str, Any]:
-    """An error under `--json`."""
+    """Return an error as printed under `--json`."""
     return {"schema": "gitckpt.error/1", "error": str(error), "hint": error.hint or None, "exit": error.exit_status}
 
 
 def json_text(document: Mapping[str, Any]) -> str:
-    """The document as one line of JSON, letters as they are; what may not reach a terminal is written as `\\u009b`."""
+    """Return the document as one line of JSON with non-ASCII letters unescaped; characters unsafe for a terminal are
+    written as `\\u009b`.
+    """
     return _HARMFUL.sub(lambda match: json.dumps(match[0])[1:-1], json.dumps(document, ensure_ascii=False))

@@ -1,7 +1,8 @@
-"""The forked history as columns of lines, oldest event first.
+"""Draw the forked history as columns of lines, oldest event first.
 
-An event with several followers forks. The one that leads to where recording goes on keeps the column, so that the line
-that counts is straight; the others step aside as they come, and the last takes what is left of the edge:
+An event with several followers is a fork. The follower that leads to where recording continues keeps the column, so
+that the current line is straight; the others get a new column as they appear, and the last one takes over what remains
+of the edge:
 
     ● C6
     ├─╮
@@ -18,20 +19,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    #: Commit, the commit before it ("" where there is none), and the mark to draw it with: one column, may be coloured.
+    #: Commit, its parent commit ("" if none), and the mark to draw for it: one column wide, may be coloured.
     Node = tuple[str, str, str]
 
-    #: The lanes (from, to) that a new edge joins.
+    #: The lanes (from, to) that a new edge connects.
     Fork = tuple[int, int]
 
-#: Columns that a drawing takes at most; lanes beyond are left out of the drawing, their events are not.
+#: The maximum width of a drawing in columns; lanes beyond it are not drawn, but their events are listed.
 MOST = 30
 
 _ASCII = str.maketrans("│├┤╭╮─", "|||..-")
 
 
 def draw(nodes: Sequence[Node], current: Collection[str] = (), style: Style = PLAIN) -> list[Gutter]:
-    """A drawing for each node, in the order given, oldest first. `current` are the commits of the line that counts."""
+    """Return a drawing for each node, in the given order, oldest first. `current` are the commits of the
+    current line.
+    """
     lanes = _Lanes(_followers(nodes), current)
     sketches = [_Sketch(lanes, *node) for node in nodes]
     columns = min(max((sketch.columns for sketch in sketches), default=0), MOST)
@@ -39,7 +42,7 @@ def draw(nodes: Sequence[Node], current: Collection[str] = (), style: Style = PL
 
 
 def _followers(nodes: Iterable[Node]) -> dict[str, int]:
-    """How many nodes follow each commit. A node that comes before its parent (damaged history) follows nothing."""
+    """Count the nodes that follow each commit. A node that comes before its parent (damaged history) is not counted."""
     followers: dict[str, int] = {}
     for commit, parent, _ in nodes:
         followers[commit] = 0
@@ -49,8 +52,8 @@ def _followers(nodes: Iterable[Node]) -> dict[str, int]:
 
 
 class Place:
-    """Where a node stands in the drawing: its `lane`, the lanes that go on `below` it, and the `fork` (from, to) that
-    leads to it, where one does."""
+    """The position of a node in the drawing: its `lane`, the lanes that continue `below` it, and the `fork` (from, to)
+    that leads to it, if any."""
 
     __slots__ = ("below", "fork", "lane")
 
@@ -59,7 +62,7 @@ class Place:
 
 
 def places(edges: Sequence[tuple[str, str]], current: Collection[str] = ()) -> list[Place]:
-    """The same drawing without its signs: a place for each commit and its parent, oldest first."""
+    """Return the same drawing without characters: a place for each commit and its parent, oldest first."""
     nodes = [(commit, parent, "") for commit, parent in edges]
     lanes = _Lanes(_followers(nodes), current)
     found = []
@@ -78,14 +81,14 @@ class _Lanes:
         self._followers, self._current, self._last = followers, current, -1
 
     def enter(self, commit: str, parent: str) -> tuple[int, Fork | None]:
-        """The lane that a commit takes, and the fork that leads to it, where there is one."""
+        """Return the lane that a commit takes, and the fork that leads to it, if any."""
         lane, fork = self._lane(commit, parent)
         self.awaited[lane], self._last = commit, lane
         return lane, fork
 
     def _lane(self, commit: str, parent: str) -> tuple[int, Fork | None]:
         if not parent or parent not in self.awaited:
-            # Right below the last event of a line it would look like that line's next.
+            # Right below the last event of a line, it would look like the next event of that line.
             return self._free(but=self._last), None
         edge = self.awaited.index(parent)
         self._followers[parent] -= 1
@@ -103,7 +106,7 @@ class _Lanes:
         return self._free(but)
 
     def leave(self, commit: str, lane: int) -> None:
-        """Frees the lane of a commit that nothing follows."""
+        """Free the lane of a commit that nothing follows."""
         if not self._followers[commit]:
             self.awaited[lane] = ""
         while self.awaited and not self.awaited[-1]:
@@ -111,7 +114,7 @@ class _Lanes:
 
 
 class _Sketch:
-    """A node before the common width is known: the fork above, what stands around the mark, the lanes below."""
+    """A node before the common width is known: the fork above, the characters around the mark, the lanes below."""
 
     def __init__(self, lanes: _Lanes, commit: str, parent: str, mark: str) -> None:
         lane, fork = lanes.enter(commit, parent)
@@ -123,7 +126,7 @@ class _Sketch:
         self.below = _verticals(lanes.awaited)
 
     def painted(self, columns: int, style: Style) -> Gutter:
-        """The drawing, padded or cut to so many columns."""
+        """Return the drawing, padded or cut to the given number of columns."""
         before, after = self.before, self.after
         if len(before) >= columns:
             before = _cut(before, columns - 1)
@@ -138,7 +141,7 @@ def _verticals(awaited: Sequence[str]) -> str:
 
 
 def _fork_line(here: str, edge: int, aside: int) -> str:
-    """The lanes with an edge drawn from one to another, over the lanes between."""
+    """Return the lanes with an edge drawn from one to another, crossing the lanes between them."""
     cells = list(here)
     left, right = 2 * min(edge, aside), 2 * max(edge, aside)
     for column in range(left + 1, right):

@@ -1,6 +1,6 @@
-"""`gitckpt log`: what happened in a session, oldest first, one event a line, with `graph` as a drawing of its forks.
+"""`gitckpt log`: what happened in a session, oldest first, one event per line; with `graph`, its forks are drawn.
 
-Only the headers of events are read, and nothing dear is imported: ten thousand events are listed in less time than
+Only the headers of events are read, and no slow modules are imported: listing ten thousand events takes less time than
 git needs to print them.
 """
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from gitckpt.views.attempts import Drawn
     from gitckpt.views.paths import Change
 
-#: Marks the place where recording goes on.
+#: Marks the position where recording continues.
 HERE = "@"
 
-#: Columns of a time or a date with the blanks after it.
+#: The width of a time or a date including the blanks after it.
 _MARGIN = 11
 
 
@@ -35,11 +35,12 @@ def _as_given(at: str) -> str:
 class LogOptions:
     """What a log shows, and how.
 
-    `columns` are those of the terminal; None cuts nothing. `graph` draws the forks, else a column names the line.
-    `fold` puts consecutive `auto` events of a line into one row, except where `files` are shown. By commit, `files` is
-    what each event changed, `claims` what it says beside that, `runs` what came of commands on its files, `flags` a
-    word of warning (`unterminated`, `not covered: big.bin`). `clock` makes an RFC 3339 time into the one to show, of
-    the same form. `attempts` are drawn in a graph, each beside the event that it began at.
+    `columns` is the width of the terminal; None means that nothing is cut. `graph` draws the forks; otherwise a column
+    names the line. `fold` puts consecutive `auto` events of a line into one row, except if `files` are shown. These map
+    commits: `files` to what each event changed, `claims` to how its text compares with that, `runs` to the results of
+    commands run on its files, `flags` to a short warning (`unterminated`, `not covered: big.bin`). `clock` converts an
+    RFC 3339 time to the one to show, in the same format. `attempts` are drawn in a graph, each next to the event that
+    it began at.
     """
 
     __slots__ = ("attempts", "claims", "clock", "columns", "files", "flags", "fold", "graph", "runs", "style")
@@ -67,14 +68,18 @@ _DEFAULT = LogOptions()
 
 
 def log_lines(session: Session, options: LogOptions = _DEFAULT, events: Sequence[Event] | None = None) -> list[str]:
-    """The log of a session: a heading, its events (or those that are given, oldest first), and where the run stands."""
+    """Return the log of a session: a heading, its events (or the given ones, oldest first), and where the run
+    stands.
+    """
     own = own_events(session)
     listing = _Listing(session, own, own if events is None else events, options)
     return [line.rstrip(" ") for line in (listing.heading(), *listing.rows(), *listing.standing())]
 
 
 def fold_autos(events: Sequence[Event], apart: Collection[str] = ()) -> list[list[Event]]:
-    """The events in runs: consecutive `auto` ones of a line together, others alone; one in `apart` ends its run."""
+    """Group the events: consecutive `auto` events of a line together, others alone; an event in `apart` ends
+    its group.
+    """
     runs: list[list[Event]] = []
     for event in events:
         if event.kind == "auto" and runs and _goes_on(runs[-1][-1], event) and event.parent not in apart:
@@ -85,7 +90,7 @@ def fold_autos(events: Sequence[Event], apart: Collection[str] = ()) -> list[lis
 
 
 def forks(session: Session, events: Sequence[Event]) -> set[str]:
-    """Commits that more than one event follows, or that a line ends at: no run of `auto` events may hide one."""
+    """Return commits that several events follow, or that a line ends at: folding `auto` events must not hide them."""
     once: set[str] = set()
     found = set(session.lines.values())
     for event in events:
@@ -98,7 +103,7 @@ def _goes_on(before: Event, event: Event) -> bool:
 
 
 def _is_final(event: Event) -> bool:
-    """Whether the agent has said that all is done: by a FINAL, or to the host that ran it."""
+    """Return whether the agent said that everything is done: by a FINAL, or to the host that ran it."""
     if event.kind == "end" and event.subject.startswith("end: done"):
         return (event.document.get("agent") or {}).get("outcome") == "done"
     return event.kind == "final"
@@ -130,7 +135,7 @@ class _Listing:
         self.gutters = self._graph() if options.graph else self._marks()
 
     def heading(self) -> str:
-        """Session, first day, how much there is, and the line that recording is on."""
+        """Return the session, its first day, the number of events, and the line being recorded."""
         total, lines = count(self.total, "event"), len(self.session.lines)
         shown = total if self.shown == self.total else f"{self.shown:,} of {total}"
         shown += f" and {count(len(self.attempts), 'attempt')}" if self.attempts else ""
@@ -139,7 +144,7 @@ class _Listing:
         return self.style.bold(self._fitted(escape(text), 0))
 
     def rows(self) -> Iterator[str]:
-        """The events, each with the files that it changed; a row with the date wherever it changes."""
+        """Yield the events, each with the files that it changed, and a row with the date whenever it changes."""
         before, below, date = None, "", self.day
         for run, at, gutter in zip(self.runs, self.times, self.gutters, strict=False):
             if at[:10] not in (date, ""):
@@ -152,7 +157,7 @@ class _Listing:
                 yield from self._changes(before, below)
 
     def standing(self) -> Iterator[str]:
-        """Where recording goes on, or that the run ended before it was done."""
+        """Yield where recording continues, or that the run ended without FINAL."""
         if self.open and self.chain:
             gutter = self.gutters[-1]
             yield from (self._margin("") + above for above in gutter.above)
@@ -191,7 +196,7 @@ class _Listing:
         return merged(events, [drawn.shown for drawn in self.options.attempts])
 
     def _foreign(self) -> dict[str, Event]:
-        """The events that lines of the session were opened at, and that are not drawn here."""
+        """Return the events that lines of the session were opened at but that are not drawn here."""
         drawn = {event.commit for event in self.events}
         drawn |= {event.commit for attempt in self.attempts.values() for event in attempt.events}
         return {event.commit: event for event in self.session.events if event.commit not in drawn}
@@ -244,7 +249,7 @@ class _Listing:
         return draw(nodes, {HERE, *(event.commit for event in self.chain)}, self.style)
 
     def _labels(self) -> dict[str, str]:
-        """Commit to the names of the lines that end there; that of an open line stands at HERE."""
+        """Map commits to the names of the lines that end there; the name of an open line is shown at HERE instead."""
         tips: dict[str, list[str]] = {}
         for line, tip in self.session.lines.items():
             if not (self.open and line == self.line):

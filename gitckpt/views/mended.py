@@ -1,4 +1,4 @@
-"""What was wrong with the state of a checkpoint, and what became of it, in words for whoever wrote it."""
+"""Explain to the author of a checkpoint what was wrong with its state, and how it was fixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def mended(event: Event, block: Block | None = None) -> list[str]:
-    """Lines for a checkpoint as it was recorded; `block` is the one that it was read from, where it was."""
+    """Return lines for a checkpoint as recorded; `block` is the block that it was read from, if any."""
     lines = [found.message for found in (block.diagnostics if block else ()) if found.code == "P015"]
     if event.document.get("moved_to_open"):
         lines.append(f"Without a source, and so moved to open: {'; '.join(event.document['moved_to_open'])}")

@@ -1,4 +1,4 @@
-"""A rollback plan as text: what will be done to which paths, and what a person has to do by hand."""
+"""A rollback plan as text: what will be done to which paths, and what the user must do by hand."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
         changed_since_last_event: bool
 
     class PlacePart(TypedDict):
-        """A branch, or a commit alone."""
+        """A branch, or a detached commit."""
 
         branch: Path | None
         commit: str | None
@@ -56,7 +56,7 @@ if TYPE_CHECKING:
         staging_note: str | None
 
 
-#: Action to its heading, its colour, and what the summary calls it ("" where nothing changes).
+#: Action → its heading, its colour, and its name in the summary ("" if nothing changes).
 _ACTIONS = {
     "restore": ("Restore", "green", "to restore"),
     "delete": ("Delete", "red", "to delete"),
@@ -64,12 +64,12 @@ _ACTIONS = {
     "leave": ("Leave as it is", "dim", ""),
 }
 
-#: Stands before a path that somebody has changed since the last recorded event.
+#: Precedes a path that was changed since the last recorded event.
 _CHANGED = "!"
 
 
 def plan_document(plan: Plan) -> PlanDocument:
-    """The plan as `rollback --dry-run --json` prints it."""
+    """Return the plan as `rollback --dry-run --json` prints it."""
     return {
         "schema": "gitckpt.plan/1",
         "target": plan.target,
@@ -102,7 +102,7 @@ def _step_document(step: Step) -> PlanStep:
 
 
 def plan_lines(plan: PlanDocument, style: Style = PLAIN, limit: int = 20) -> list[str]:
-    """The plan, grouped by action, of each group at most `limit` paths, those changed since the last event first."""
+    """Return the plan, grouped by action, at most `limit` paths per group, those changed since the last event first."""
     groups = {action: [step for step in plan["steps"] if step["action"] == action] for action in _ACTIONS}
     target = style.bold(escape(f"Roll back to {plan['target']}"))
     nothing = "no path to change" if changes_anything(plan) else "nothing to change"
@@ -117,13 +117,13 @@ def plan_lines(plan: PlanDocument, style: Style = PLAIN, limit: int = 20) -> lis
 
 
 def changes_anything(plan: PlanDocument) -> bool:
-    """Whether a path, the staging area, HEAD or a branch will be another than it is."""
+    """Return whether the plan changes a path, the staging area, HEAD or a branch."""
     steps = any(step["action"] != "leave" for step in plan["steps"])
     return bool(steps or plan["staging"] or plan["head"] or plan["moves"])
 
 
 def _besides(plan: PlanDocument) -> list[str]:
-    """What becomes of the staging area, of HEAD and of branches."""
+    """Return what happens to the staging area, HEAD and branches."""
     lines = ["Staging area: as at the target"] if plan["staging"] else []
     lines += [escape(plan["staging_note"])] if plan["staging_note"] else []
     if plan["head"]:

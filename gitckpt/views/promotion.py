@@ -1,4 +1,4 @@
-"""`gitckpt promote`: which commits were made of which checkpoints, and how to go on."""
+"""`gitckpt promote`: which commits were made from which checkpoints, and how to continue."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     #: Commit id, message, refs of the checkpoints, paths changed.
     Commit = tuple[str, str, Sequence[str], Sequence[Path]]
 
-#: Columns that a list takes where nobody says how many there are.
+#: The width of a list if the terminal width is unknown.
 COLUMNS = 100
 
 
@@ -29,7 +29,7 @@ def promotion_document(
     skipped: Sequence[str],
     done: bool,
 ) -> dict[str, Any]:
-    """What `promote --json` prints. Without `done` the ids are those of commits that no ref names."""
+    """Return what `promote --json` prints. Without `done`, the ids are those of commits that no ref names."""
     return {
         "schema": "gitckpt.promote/1",
         "done": done,
@@ -52,7 +52,7 @@ def promotion_document(
 def promotion_lines(
     document: Mapping[str, Any], on: str, style: Style = PLAIN, columns: int | None = None, *, ahead: bool
 ) -> list[str]:
-    """The same for a person; `on` is how he calls the commit below, and `ahead` says that it is his HEAD."""
+    """Return the same for the user; `on` is the user's name for the commit below, and `ahead` means that it is HEAD."""
     commits, branch = document["commits"], escape(document["branch"])
     verb = "made" if document["done"] else "would make"
     lines = [f"{verb} {count(len(commits), 'commit')} on {escape(on)}, branch {style.bold(branch)}:"]

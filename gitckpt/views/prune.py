@@ -1,4 +1,4 @@
-"""`gitckpt prune`: what is dropped, what stays although it was asked for, and what that frees."""
+"""`gitckpt prune`: what is dropped, what stays although requested, and how much space that frees."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from gitckpt.trajectory.session import Session
 
-#: Nothing is gone from the disk yet, and the person is told so.
+#: Nothing has been freed on disk yet; this tells the user.
 WHEN = (
     "git gc frees them once they are two weeks old (gc.pruneExpire);"
     " for now: git gc --prune=now, which takes all else that nothing needs too"
@@ -22,7 +22,7 @@ WHEN = (
 def prune_document(
     dropped: Sequence[Session], kept: Mapping[str, str], objects: int, size: int, *, done: bool
 ) -> dict[str, Any]:
-    """What `prune --json` prints."""
+    """Return what `prune --json` prints."""
     return {
         "schema": "gitckpt.prune/1",
         "done": done,
@@ -36,7 +36,7 @@ def prune_document(
 def prune_lines(
     document: Mapping[str, Any], style: Style = PLAIN, columns: int | None = None, *, asking: bool = False
 ) -> list[str]:
-    """The same for a person; with `asking` it is about to be done."""
+    """Return the same for the user; with `asking`, before it is done."""
     rows = document["dropped"]
     lines = [f"stays: {escape(row['id'])}: {escape(row['reason'])}" for row in document["kept"]]
     if not rows:

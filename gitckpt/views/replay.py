@@ -1,4 +1,4 @@
-"""Steps of a saved transcript, for a person."""
+"""Steps of a saved transcript, as text for the user."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIELDS = ("phase", "done", "next", "state_ref", "rollback_hint")
 
 
 def step_lines(steps: Sequence[Checkpoint], *, whole: bool, style: Style = PLAIN) -> list[str]:
-    """One line for each step, or each whole."""
+    """Return one line per step, or with `whole` each step in full."""
     if not steps:
         return ["no checkpoint in this text"]
     if not whole:

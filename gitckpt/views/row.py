@@ -1,4 +1,4 @@
-"""One event on one line: its mark, its id, what it is, and its words. Reads only the header of an event."""
+"""One event on one line: its mark, its id, its phase or kind, and its words. Reads only the header of an event."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.session import Session
 
-#: Kind to its mark, the same in ASCII, and its colour.
+#: Kind → its mark, the mark in ASCII, and its colour.
 MARKS = {
     "start": ("▷", ">", "cyan"),
     "checkpoint": ("●", "*", "green"),
@@ -28,23 +28,25 @@ MARKS = {
 }
 _UNKNOWN = ("?", "?", "magenta")
 
-#: Fewest columns in which the start of a text still tells something.
+#: The minimum number of columns in which the start of a text is still useful.
 _LEAST = 12
 
 
 def mark(event: Event, style: Style = PLAIN) -> str:
-    """One column that tells the kinds apart."""
+    """Return the one-column mark that distinguishes kinds."""
     unicode, ascii, colour = MARKS.get(event.kind, _UNKNOWN)
     return style.paint(colour, unicode if style.unicode else ascii)
 
 
 def what(event: Event) -> str:
-    """The phase of a checkpoint that has one, else the kind; escaped."""
+    """Return the phase of a checkpoint that has one, otherwise the kind; escaped."""
     return escape(event.phase if event.kind == "checkpoint" and event.phase else event.kind)
 
 
 def words(event: Event) -> str:
-    """The subject without the id, the kind and the phase before it, and without the session's own name; not escaped."""
+    """Return the subject without the id, kind and phase at its start, and without the session's own name; not
+    escaped.
+    """
     text = _without(event.kind, _without(event.id, event.subject)).replace(f"{event.session}/", "")
     if event.kind == "checkpoint" and event.phase:
         phase, colon, rest = text.partition(": ")
@@ -59,17 +61,21 @@ def _without(prefix: str | None, text: str) -> str:
 
 
 def painted(verdict: str, style: Style) -> str:
-    """A verdict, `passed` or `failed`, in its colour."""
+    """Return a verdict, `passed` or `failed`, in its colour."""
     return style.red(verdict) if verdict.startswith("failed") else style.green(verdict)
 
 
 def own_events(session: Session) -> list[Event]:
-    """The events of the session itself, without those of another one at which a line of it was opened."""
+    """Return the events of the session itself, without those of another session at which one of its lines was
+    opened.
+    """
     return [event for event in session.events if event.session in (session.id, "")]
 
 
 class Gutter:
-    """What stands left of a row: lines `above` it, `left` of its text the mark, lines `below`; all equally wide."""
+    """The drawing to the left of a row: lines `above` it, the mark `left` of its text, lines `below`; all of equal
+    width.
+    """
 
     __slots__ = ("above", "below", "columns", "left")
 
@@ -78,10 +84,11 @@ class Gutter:
 
 
 class Table:
-    """The columns that a list of events shares: id, line (where there are several), phase or kind, verdict (where any
+    """The columns that the events of a list share: id, line (if there are several), phase or kind, verdict (if any
     event has one in `verdicts`, by commit), words.
 
-    `columns` is how wide all but the words are, `terminal` how wide the terminal is; None cuts nothing.
+    `columns` is the width of everything except the words, `terminal` the width of the terminal; None means that nothing
+    is cut.
     """
 
     __slots__ = ("_cells", "_id", "_line", "_verdict", "_verdicts", "_what", "columns", "style", "terminal")
@@ -103,8 +110,8 @@ class Table:
         self.columns = self._id + self._line + self._what + 4 + self._verdict
 
     def names(self, event: Event, before: Event | None, last: Event) -> str:
-        """Id, line where it is another than that of the event before, phase or kind, and the verdict on the `last` of
-        its row: `columns` wide."""
+        """Return the id, the line if it differs from that of the previous event, the phase or kind, and the verdict on
+        the `last` event of the row: `columns` wide."""
         return self._named(event, before) + self._verdict_cell(last) if self._verdict else self._named(event, before)
 
     def _named(self, event: Event, before: Event | None) -> str:
@@ -120,7 +127,7 @@ class Table:
         return painted(text, self.style) + " " * (self._verdict - len(text))
 
     def _what_cell(self, event: Event) -> str:
-        """Few phases and kinds come again and again, so each is laid out once."""
+        """Return the phase or kind as a cell; cached, because few different ones occur."""
         text = what(event)
         cell = self._cells.get(text)
         if cell is None:
@@ -131,7 +138,7 @@ class Table:
         return pad(fit(escape(text), columns, self.style.ellipsis), columns)
 
     def tail(self, event: Event, used: int, said: str, flag: str = "") -> str:
-        """The flag, what was said and what comes next, in the columns of the terminal that `used` ones leave."""
+        """Return the flag, what was said and what comes next, in the columns of the terminal beyond the `used` ones."""
         room = None if self.terminal is None else max(self.terminal - used, 0)
         warning = _warning(event, flag)
         if room is not None and warning:
@@ -150,7 +157,9 @@ def _warning(event: Event, flag: str) -> str:
 
 
 def _shared(said: str, following: str, room: int | None, style: Style) -> str:
-    """What was said, and what comes next in the columns that are left, or in two fifths where both are long."""
+    """Return what was said, followed by what comes next in the remaining columns, or in two fifths of them if both are
+    long.
+    """
     lead = f"  {style.arrow} "
     if room is None:
         return said + (style.dim(lead + following) if following else "")

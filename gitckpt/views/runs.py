@@ -1,4 +1,4 @@
-"""What came of the commands that were run on the files of an event: `bisect`, `rollback --last-green`."""
+"""The results of commands run on the files of an event: `bisect`, `rollback --last-green`."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.bisection import Run
     from gitckpt.trajectory.events import Event
 
-#: Kinds that a verdict stands beside.
+#: Kinds that are shown with a verdict.
 STATES = ("start", "checkpoint", "auto", "final")
 
 
 def verdict(runs: Sequence[Run]) -> str:
-    """`passed`, or `failed` where any of them did; "" where none was run, or none could tell."""
+    """Return `passed`, or `failed` if any run failed; "" if no command was run, or none could tell."""
     statuses = [status for _, status in runs if status != SKIP]
     return "" if not statuses else "failed" if any(statuses) else "passed"
 
 
 def beside(event: Event, runs: Sequence[Run]) -> str:
-    """The verdict beside an event in a list. "" for kinds that say what was done and not what was reached: `rollback
-    failed` would be read as something else."""
+    """Return the verdict to show for an event in a list; "" for kinds that describe an action rather than a state,
+    since `rollback failed` would be misread."""
     return verdict(runs) if event.kind in STATES else ""
 
 
 def result(status: int) -> str:
-    """What one run says of the files."""
+    """Return what one run says about the files."""
     return "skipped" if status == SKIP else "failed" if status else "passed"
 
 
 def run_lines(runs: Sequence[Run], style: Style = PLAIN) -> list[str]:
-    """A line for each command: `failed (1): sh check.sh`."""
+    """Return one line per command: `failed (1): sh check.sh`."""
     return [_line(command, status, style) for command, status in runs]
 
 
@@ -47,12 +47,12 @@ def _line(command: Sequence[str], status: int, style: Style) -> str:
 
 
 def _typed(command: Sequence[str]) -> str:
-    """The command as it is typed; a line for the shell as it was configured."""
+    """Return the command as the user types it; a shell command line as it was configured."""
     import shlex
 
     return command[2] if len(command) == 3 and tuple(command[:2]) == ("sh", "-c") else shlex.join(command)
 
 
 def runs_json(runs: Sequence[Run]) -> list[dict[str, Any]]:
-    """The same for a program."""
+    """Return the same for programs."""
     return [{"command": list(command), "status": status, "result": result(status)} for command, status in runs]

@@ -1,4 +1,4 @@
-"""What the models of all documents share."""
+"""The base of the models of all documents."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The JSON documents that gitckpt prints, as pydantic models: the published source of their JSON Schemas.
+"""The JSON documents that gitckpt prints, as pydantic models from which their JSON Schemas are published.
 
-Loaded only where a schema is asked for. A document says which one it is under `schema`, as `gitckpt.log/1`; the number
-changes when a program that reads the old form could break.
+Loaded only if a schema is requested. A document names its type under `schema`, as `gitckpt.log/1`; the number changes
+if a program that reads the old form could break.
 """
 
 from __future__ import annotations
@@ -287,7 +287,7 @@ class DoctorDocument(Document):
     checks: list[RemarkDocument]
 
 
-#: Name to model: what stands under `schema`, and the entry of a log for `show`, which says nothing under `schema`.
+#: Name → model: the value of `schema`; for `show`, which prints no `schema`, the entry of a log.
 MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.event/1": EventDocument,
     "gitckpt.log/1": LogDocument,
@@ -314,5 +314,7 @@ MODELS: dict[str, type[BaseModel]] = {
 
 
 def json_schema(name: str) -> dict[str, Any]:
-    """The JSON Schema of a document by its name, as `gitckpt.log/1`. Raises KeyError for an unknown name."""
+    """Return the JSON Schema of a document by its name, such as `gitckpt.log/1`. Raises KeyError for an unknown
+    name.
+    """
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **TypeAdapter(MODELS[name]).json_schema()}

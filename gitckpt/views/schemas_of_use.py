@@ -1,4 +1,4 @@
-"""The documents of the commands that make use of what is on record: `blame`, `bisect`, `promote`."""
+"""The documents of the commands that use recorded history: `blame`, `bisect`, `promote`."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class PromoteDocument(Document):
     skipped: list[str] = Field(description="Checkpoints that changed nothing there.")
 
 
-#: What stands under `schema` → model.
+#: The value of `schema` → model.
 MODELS: dict[str, type[BaseModel]] = {
     "gitckpt.blame/1": BlameDocument,
     "gitckpt.bisect/1": BisectDocument,

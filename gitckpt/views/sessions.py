@@ -1,4 +1,4 @@
-"""`gitckpt sessions`: what was recorded here, one session a line."""
+"""`gitckpt sessions`: what was recorded here, one session per line."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.session import Session
 
     class SessionRow(TypedDict):
-        """One session of a list; `size` is what dropping it would free, in bytes, or None where it was not measured;
-        `origin` is the remote that it was fetched from, or None where it was recorded here."""
+        """One session of a list.
+
+        `size` is the number of bytes that dropping it would free, or None if it was not measured; `origin` is the
+        remote that it was fetched from, or None if it was recorded here."""
 
         id: str
         agent: str
@@ -30,18 +32,18 @@ if TYPE_CHECKING:
 
 _HEADINGS = ("SESSION", "FROM", "TO", "EVENTS", "CHECKPOINTS", "LINES", "SIZE", "REMOTE", "AGENT")
 
-#: What a terminal too narrow for all does without, in this order: the id begins with the date of the start.
+#: The columns dropped on a narrow terminal, in this order; FROM is first because the id begins with the start date.
 _SPARED = ("FROM", "LINES", "EVENTS", "SIZE")
 
-#: Columns that the agent's command has at least, where it is so long, before anything is left out for it.
+#: The minimum width kept for a long agent command before other columns are dropped.
 _AGENT = 16
 
-#: Columns whose numbers stand at the right.
+#: Right-aligned columns.
 _RIGHT = ("EVENTS", "CHECKPOINTS", "LINES", "SIZE")
 
 
 def session_row(session: Session, size: int | None = None, origin: str | None = None) -> SessionRow:
-    """What a list says of a session; reads only the headers of its events."""
+    """Return the list row of a session; reads only the headers of its events."""
     events = own_events(session)
     return {
         "id": session.id,
@@ -58,13 +60,13 @@ def session_row(session: Session, size: int | None = None, origin: str | None = 
 
 
 def sessions_document(rows: Sequence[SessionRow]) -> dict[str, Any]:
-    """What `sessions --json` prints."""
+    """Return what `sessions --json` prints."""
     return {"schema": "gitckpt.sessions/1", "sessions": list(rows)}
 
 
 def sessions_lines(rows: Sequence[SessionRow], style: Style = PLAIN, columns: int | None = None) -> list[str]:
-    """A table in the order given. Where the terminal is narrow the dates of the start, the lines, events and sizes are
-    left out, in this order, as far as needed; the command of the agent is cut where it ends."""
+    """Return a table in the given order. On a narrow terminal the start date, lines, events and sizes are dropped as
+    needed, in this order; the agent's command is cut at its end."""
     if not rows:
         return ["No sessions here. `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand."]
     table = [dict(zip(_HEADINGS, _HEADINGS, strict=True)), *(_cells(row) for row in rows)]
@@ -78,7 +80,7 @@ def sessions_lines(rows: Sequence[SessionRow], style: Style = PLAIN, columns: in
 
 
 def _make_room(widths: dict[str, int], columns: int) -> None:
-    """Leave out columns until all fit, and the beginning of the agent's command with them."""
+    """Drop columns until the rest fits together with the beginning of the agent's command."""
     agent = min(widths["AGENT"], _AGENT)
     for heading in _SPARED:
         if sum(widths.values()) - widths["AGENT"] + agent + 2 * (len(widths) - 1) <= columns:

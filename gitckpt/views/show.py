@@ -1,4 +1,4 @@
-"""`gitckpt show`: one event whole: where it stands, its block, the state of git, and what the snapshot holds."""
+"""`gitckpt show`: one event in full: its position, its block, the state of git, and what the snapshot holds."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
     from gitckpt.views.paths import Change
     from gitckpt.views.plan import PlanDocument
 
-#: Fields of all kinds of block in the order of the protocol; `covers` belongs to a summary's header.
+#: Fields of all kinds of block in protocol order; `covers` belongs to the header of a summary.
 FIELD_ORDER = (
     "covers",
     *dict.fromkeys([*REQUIRED["checkpoint"], *STATE_FIELDS, *(name for kind in REQUIRED.values() for name in kind)]),
 )
 
-#: Keys of a document that the header shows, or a section of its own; `flag` sums up what others say.
+#: Document keys that are shown in the header or in a separate section; `flag` summarizes others.
 _SHOWN = ("gitckpt", "kind", "session", "line", "id", "written", "seq", "at", "phase", "next", "subject", "worktree")
 _SECTIONS = ("fields", "git", "coverage", "agent", "opens", "answers_to", "flag", "sources")
 
 _PLAIN_WORDS = {None: "", True: "yes", False: "no"}
 
-#: A label and what stands beside it, line by line; already escaped.
+#: A label and the lines next to it; already escaped.
 Entry = tuple[str, "list[str]"]
 
 
@@ -49,9 +49,9 @@ def show_lines(
     runs: Sequence[Run] = (),
     style: Style = PLAIN,
 ) -> list[str]:
-    """The event by sections; `files` is what it changed against `parent`, `plan` what its rollback hint would do,
-    `stale` the facts of it whose files have changed, `claims` what it says beside what it changed, `runs`
-    what came of commands on its files."""
+    """Return the event in sections; `files` is what it changed since `parent`, `plan` what its rollback hint would do,
+    `stale` its facts whose files have changed, `claims` how its text compares with its changes, `runs` the results of
+    commands run on its files."""
     sections = [_header(event, parent), _fields(event), _consequences(event), _snapshot(event, files, style)]
     if stale:
         lines = [style.yellow(escape(stale_line(dict(fact)))) for fact in stale]
@@ -101,7 +101,7 @@ def _entries(document: Mapping[str, Any], names: Sequence[str]) -> list[Entry]:
 
 
 def value_lines(value: Any) -> list[str]:
-    """Plain data as lines for a person, escaped: a list with a dash before each entry, a mapping as `key: value`."""
+    """Return plain data as escaped lines: a list with a dash before each entry, a mapping as `key: value`."""
     if isinstance(value, str) and value.isprintable():
         return [value]
     if isinstance(value, dict) and set(value) == {"b64"}:
@@ -128,7 +128,7 @@ def _fact_lines(value: Any) -> list[str]:
 
 
 def _hung(lead: str, lines: Sequence[str]) -> list[str]:
-    """The lines with a lead before the first and as many blanks before the others."""
+    """Prefix the first line with `lead` and indent the others by its width."""
     return [(lead if index == 0 else " " * width(lead)) + line for index, line in enumerate(lines)]
 
 
@@ -145,7 +145,9 @@ def _consequences(event: Event) -> list[Entry]:
 
 
 def agent_lines(agent: Mapping[str, Any]) -> list[str]:
-    """The record of an agent, its command on one line; with the place for the prompt where that was made of a task."""
+    """Return the record of an agent with its command on one line; with the placeholder instead of a prompt that was
+    built from a task.
+    """
     command, template = agent.get("command"), agent.get("template")
     if isinstance(template, list) and isinstance(agent.get("task"), str):
         agent = {name: value for name, value in agent.items() if name != "template"}

@@ -1,4 +1,4 @@
-"""`gitckpt status`: where recording stands in this work tree."""
+"""`gitckpt status`: the state of recording in this work tree."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.session import Session
     from gitckpt.views.paths import Change
 
-#: Columns of the labels.
+#: The width of the labels.
 _LABEL = 13
 
 _NO_SESSION = "none here yet: `gitckpt wrap -- CMD` records an agent, `gitckpt save` makes a checkpoint by hand"
-#: How the end of an agent reads that had not done all that it was to do.
+#: How the end event of an agent begins if the agent had not completed its task.
 _FAILED = re.compile(r"exit status [1-9]|stuck\b|turns\b|failed\b|interrupted\b")
 _RESUME = "`gitckpt resume` starts the agent again where it was"
 _FINISH = "`gitckpt rollback --continue` finishes it, `gitckpt rollback --abort` takes it back"
 
 
 class Status:
-    """What `status` tells.
+    """What `status` shows.
 
-    `session` is the one that this work tree records on, None where there is none, `line` its line. `changes` are the
-    paths that differ from `last`, `metadata` those that differ in permission bits alone and the empty directories that
-    came or went, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each), `interrupted` names
-    the operation that was begun and not finished (`rollback to C6`), or is "". `elsewhere` says which sessions there
-    are of other work trees, and what shows them, where there is none of this one. `died` says that the agent started
-    last is gone, and left no end.
+    `session` is the one that this work tree records on, None if there is none, and `line` its line. `changes` are the
+    paths that differ from `last`, `metadata` those that differ only in permission bits and the empty directories that
+    were added or removed, `missing` is what the newest snapshot does not hold (`{"path", "reason"}` each),
+    `interrupted` names an unfinished operation (`rollback to C6`), or is "". `elsewhere`, set if this work tree has no
+    session, names those of other work trees and how to show them. `died` means that the most recently started agent is
+    gone without an end event.
     """
 
     __slots__ = ("changes", "died", "elsewhere", "interrupted", "line", "metadata", "missing", "session")
@@ -61,14 +61,14 @@ class Status:
 
     @property
     def last(self) -> Event | None:
-        """The last checkpoint on the line, else the last event on it, else None."""
+        """The last checkpoint on the line, otherwise the last event on it, otherwise None."""
         events = self.session.on_line(self.line) if self.session else []
         return next((event for event in reversed(events) if event.kind == "checkpoint"), events[-1] if events else None)
 
     @property
     def stopped(self) -> str:
-        """How the agent that was started last ended before its task did, "" where it did not, or where work has gone on
-        without it."""
+        """How the most recently started agent ended before completing its task; "" if it completed it, or if work has
+        continued without the agent."""
         if self.died:
             return "the agent, or what ran it, died"
         events = self.session.on_line(self.line) if self.session else []
@@ -79,7 +79,7 @@ class Status:
 
 
 def status_lines(status: Status, style: Style = PLAIN, columns: int | None = None, limit: int = 20) -> list[str]:
-    """A few labelled lines, of the changed paths at most `limit`; words are cut at `columns` where they are given."""
+    """Return a few labelled lines, with at most `limit` of the changed paths; text is cut at `columns` if given."""
     last = status.last
     entries = [("session", [_session(status), *map(escape, status.elsewhere)])]
     if last is not None:
@@ -95,7 +95,7 @@ def status_lines(status: Status, style: Style = PLAIN, columns: int | None = Non
 
 
 def _was_final(events: Sequence[Event], end: Event) -> bool:
-    """Whether the agent had said FINAL before this end of it."""
+    """Return whether the agent had written a FINAL before this end event."""
     run = events[: events.index(end)]
     begun = max((at for at, event in enumerate(run) if words(event).startswith("resumed: ")), default=0)
     return any(event.kind == "final" for event in run[begun:])
@@ -124,7 +124,7 @@ def _changed(status: Status, last: Event, style: Style, limit: int) -> list[str]
 
 
 def status_document(status: Status) -> dict[str, Any]:
-    """What `status --json` prints."""
+    """Return what `status --json` prints."""
     session, last = status.session, status.last
     return {
         "schema": "gitckpt.status/1",

@@ -1,7 +1,7 @@
-"""Text for a terminal: made harmless, measured in columns, cut, padded and coloured.
+"""Text for a terminal: escaped, measured in columns, cut, padded and coloured.
 
-Whatever an agent wrote goes through `escape` before anything else, so that it can neither move the cursor nor hide a
-part of itself. `width`, `fit`, `cut`, `pad` and the colours expect text that went through it.
+Everything an agent wrote goes through `escape` first, so that it can neither move the cursor nor hide part of itself.
+`width`, `fit`, `cut`, `pad` and the colours expect escaped text.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-#: Characters that steer a terminal, reorder what is read, or cannot be seen: never sent as they are.
+#: Characters that control a terminal, reorder text, or are invisible: never printed unescaped.
 HARMFUL = (
     (0x00, 0x1F),  # C0
     (0x7F, 0x9F),  # DEL, C1
@@ -26,7 +26,7 @@ HARMFUL = (
     (0xD800, 0xDFFF),  # lone surrogates
     (0xFEFF, 0xFEFF),  # zero-width no-break space, byte order mark
     (0xFFF9, 0xFFFB),  # interlinear annotation
-    (0xE0000, 0xE007F),  # tags: text that only a model reads
+    (0xE0000, 0xE007F),  # tags: text that only a model sees
 )
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
@@ -39,7 +39,7 @@ def _escaped(code: int) -> str:
 
 
 class _Shown(dict[int, str]):
-    """Code point to what is shown for it, filled in as characters are met."""
+    """Maps a code point to what is shown for it; filled in on demand."""
 
     def __missing__(self, code: int) -> str:
         harmful = any(first <= code <= last for first, last in HARMFUL)
@@ -52,7 +52,8 @@ _IN_LINES = _Shown({0x09: "\t", 0x0A: "\n"})
 
 
 def escape(text: str, *, multiline: bool = False) -> str:
-    """The text with control, bidi and invisible characters shown as `\\x1b`, `\\u202e`, `\\n`; nothing else changes.
+    """Return the text with control, bidi and invisible characters shown as `\\x1b`, `\\u202e`, `\\n`; nothing else
+    changes.
 
     With `multiline`, line feeds and tabs stay as they are.
     """
@@ -62,7 +63,7 @@ def escape(text: str, *, multiline: bool = False) -> str:
 
 
 class _Columns(dict[str, int]):
-    """Character to the terminal columns that it takes, filled in as characters are met."""
+    """Maps a character to its width in terminal columns; filled in on demand."""
 
     def __missing__(self, char: str) -> int:
         self[char] = columns = _columns(char)
@@ -70,7 +71,7 @@ class _Columns(dict[str, int]):
 
 
 def _columns(char: str) -> int:
-    # Loaded for text that is not ASCII only: it is the dearest import of a short `gitckpt log`.
+    # Imported only for non-ASCII text: this is the slowest import of a short `gitckpt log`.
     from unicodedata import category, east_asian_width
 
     if category(char) in ("Mn", "Me", "Cf") or 0x1160 <= ord(char) <= 0x11FF or 0xD7B0 <= ord(char) <= 0xD7FF:
@@ -82,19 +83,19 @@ _COLUMNS = _Columns()
 
 
 def width(text: str) -> int:
-    """Columns that escaped text takes in a terminal: 2 for a wide character, 0 for a combining one."""
+    """Return the width of escaped text in terminal columns: 2 for a wide character, 0 for a combining one."""
     return len(text) if text.isascii() else sum(map(_COLUMNS.__getitem__, text))
 
 
 def fit(text: str, columns: int, ellipsis: str = "…") -> str:
-    """The text where it fits into so many columns, else its beginning and an ellipsis, in at most so many columns."""
+    """Return the text if it fits into `columns`, otherwise its beginning and an ellipsis, at most `columns` wide."""
     if len(text) * 2 <= columns or width(text) <= columns:
         return text
     return cut(text, columns, ellipsis)
 
 
 def cut(text: str, columns: int, ellipsis: str = "…") -> str:
-    """The beginning of a text that is known to be too wide, and an ellipsis, in at most so many columns."""
+    """Return the beginning of a text known to be too wide, and an ellipsis, at most `columns` wide."""
     room = columns - len(ellipsis)
     if room < 0:
         return ""
@@ -103,12 +104,12 @@ def cut(text: str, columns: int, ellipsis: str = "…") -> str:
 
 
 def pad(text: str, columns: int) -> str:
-    """The text with blanks after it, up to so many columns; unchanged where it is wider."""
+    """Pad the text with blanks to `columns`; unchanged if it is wider."""
     return text + " " * (columns - width(text))
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 path`, `2 paths`, `1,234 paths`; `plural` where that does not end in a mere s."""
+    """Return `1 path`, `2 paths`, `1,234 paths`; `plural` is for nouns that do not just add an s."""
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
 
 
@@ -116,7 +117,7 @@ _UNITS = ("KiB", "MiB", "GiB", "TiB")
 
 
 def byte_size(number: int) -> str:
-    """Bytes for a person: `512 B`, `1.5 KiB`, `20 MiB`."""
+    """Format a number of bytes: `512 B`, `1.5 KiB`, `20 MiB`."""
     if number < 1024:
         return f"{number} B"
     power = min((number.bit_length() - 1) // 10, len(_UNITS))
@@ -129,7 +130,7 @@ SGR = {"bold": 1, "dim": 2, "red": 31, "green": 32, "yellow": 33, "blue": 34, "m
 
 
 class Style:
-    """How text is dressed for one output: with colours or without, with all of Unicode or with ASCII alone."""
+    """How text is formatted for one output: with or without colours, with all of Unicode or only ASCII."""
 
     __slots__ = ("arrow", "colour", "ellipsis", "unicode")
 
@@ -138,7 +139,7 @@ class Style:
         self.ellipsis, self.arrow = ("…", "→") if unicode else ("...", "->")
 
     def paint(self, colour: str, text: str) -> str:
-        """The text in a colour of SGR, as it is where colours are off."""
+        """Return the text in an SGR colour, or unchanged if colours are off."""
         return f"\x1b[{SGR[colour]}m{text}\x1b[0m" if self.colour and text else text
 
     def bold(self, text: str) -> str:
@@ -168,7 +169,7 @@ PLAIN = Style()
 
 
 def labelled(entries: Sequence[tuple[str, Sequence[str]]], column: int, style: Style) -> list[str]:
-    """Lines beside their labels, which stand once each, padded to `column`. All text is escaped already."""
+    """Return lines next to their labels, each shown once and padded to `column`. All text must be escaped already."""
     lines = []
     for label, values in entries:
         for index, value in enumerate(values or [""]):

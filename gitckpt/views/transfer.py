@@ -1,4 +1,4 @@
-"""`gitckpt push` and `gitckpt fetch`: what goes, what comes, and what does not."""
+"""`gitckpt push` and `gitckpt fetch`: what is sent, what is received, and what is not."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def push_lines(document: Mapping[str, Any]) -> list[str]:
-    """What `push --json` prints, for a person."""
+    """Return what `push --json` prints, as text for the user."""
     remote, sessions = escape(document["remote"]), document["sessions"]
     lines = [f"different at {remote}: {escape(clash)}" for clash in document["clashes"]]
     lines += [f"not meant for others: {_barred(row)}" for row in document["barred"]]
@@ -40,7 +40,7 @@ def _go(document: Mapping[str, Any]) -> str:
 
 
 def fetch_lines(document: Mapping[str, Any]) -> list[str]:
-    """What `fetch --json` prints, for a person."""
+    """Return what `fetch --json` prints, as text for the user."""
     remote, rows = escape(document["remote"]), document["sessions"]
     verb = "fetched" if document["done"] else "would fetch"
     lines = [f"{verb} {_arrival(row)}" for row in rows if row["state"] in ("new", "more")]

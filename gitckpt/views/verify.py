@@ -1,4 +1,4 @@
-"""`gitckpt verify`: what is wrong with the record, what suffers from it, and the command that helps."""
+"""`gitckpt verify`: what is wrong with the record, which events are affected, and the command that helps."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
     from gitckpt.trajectory.events import Event
     from gitckpt.trajectory.record import Finding, Record
 
-#: Findings that are told one by one; the rest is counted.
+#: The maximum number of findings shown; the rest is counted.
 MOST_FINDINGS = 10
 
-#: Names of events in a row of text; the rest is counted.
+#: The maximum number of event names on one line; the rest is counted.
 MOST_NAMES = 12
 
 
 class Verified:
-    """What a verification found: `record` is what it looked at, `objects` how many were read, `newer` are the events of
-    a newer format."""
+    """The result of a verification: `record` is what was checked, `objects` how many objects were read, `newer` are the
+    events in a newer format."""
 
     __slots__ = ("affected", "findings", "newer", "objects", "record")
 
@@ -32,23 +32,23 @@ class Verified:
 
     @property
     def is_damaged(self) -> bool:
-        """Whether history is damaged, and not only something to be looked at."""
+        """Whether history is damaged, as opposed to findings that are only notices."""
         return any(finding.level == "damage" for finding in self.findings)
 
     def refs(self, *, affected: bool, session: str = "") -> list[str]:
-        """The events that suffer from damage, or those that do not; of all sessions, or of one."""
+        """Return the events affected by damage, or those that are not; of all sessions, or of one."""
         events = self.record.by_session[session] if session else self.record.ordered
         return [called(event) for event in events if (event.commit in self.affected) is affected]
 
     def names(self, *, affected: bool) -> str:
-        """The same for a person, where there is one session without its name."""
+        """Return the same for the user; if all are in one session, without its name."""
         names = self.refs(affected=affected)
         sessions = {name.rpartition("/")[0] for name in names}
         return _few([name.rpartition("/")[2] for name in names] if len(sessions) == 1 else names)
 
 
 def verify_document(verified: Verified) -> dict[str, Any]:
-    """What `verify --json` prints."""
+    """Return what `verify --json` prints."""
     return {
         "schema": "gitckpt.verify/1",
         "whole": not verified.findings,
@@ -79,7 +79,7 @@ def _finding(verified: Verified, finding: Finding) -> dict[str, Any]:
 
 
 def verify_lines(verified: Verified, style: Style = PLAIN) -> list[str]:
-    """The answer for a person: that all is whole, or the first thing that is wrong, and how much more is."""
+    """Return the answer for the user: that everything is intact, or the first problem in detail, and the rest."""
     if not (verified.findings or verified.record.events):
         return ["nothing has been recorded in this repository yet"]
     lines = list(_wrong(verified, style)) if verified.findings else [style.green(f"{_looked_at(verified)}: whole")]

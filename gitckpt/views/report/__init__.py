@@ -1,1 +1,1 @@
-"""`gitckpt report`: sessions as one page that holds all that it shows."""
+"""`gitckpt report`: sessions as one self-contained page."""

@@ -1,4 +1,4 @@
-"""What a report of a session is made of, and how its events are found on the page."""
+"""The contents of a session report, and how its events are addressed on the page."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from gitckpt.views.paths import Change
 
     class Patch(Protocol):
-        """What changed in one file: `lines` of its hunks, `left_out` how many lines are not among them."""
+        """The changes of one file: `lines` are the lines of its hunks, `left_out` is how many lines are missing from
+        them.
+        """
 
         lines: list[bytes]
         notes: list[bytes]
@@ -33,14 +35,16 @@ if TYPE_CHECKING:
         is_binary: bool
 
 
-#: A name that can stand in a link as it is. Others are somebody's forgeries, and go by their commit.
+#: A name that can be used in a link unchanged. Any other name was forged; such events are linked by commit.
 _PLAIN = re.compile(r"[\w.-]{1,64}")
 
 
 class Contents:
-    """A session with what its events changed: by commit `files`, the `patches` of these files in the same order, and
-    what checkpoints say beside that, `claims`, and what came of commands on an event's files, `runs`. `stale` are the
-    facts, as text and source, whose files are other in the work tree now than when they were given."""
+    """A session with what its events changed.
+
+    `files`, `patches` (of these files, in the same order), `claims` (how a checkpoint's text compares with its changes)
+    and `runs` (the results of commands run on an event's files) are by commit. `stale` are the facts, as text and
+    source, whose files in the work tree differ from when the facts were given."""
 
     def __init__(
         self,
@@ -62,7 +66,7 @@ class Contents:
 
     @cached_property
     def events(self) -> list[Event]:
-        """The same, and those of the attempts that began at them, as they happened."""
+        """The same, together with those of the attempts that began at them, in chronological order."""
         return merged(self.own, [drawn.events for drawn in self.attempts])
 
     @cached_property
@@ -71,18 +75,18 @@ class Contents:
 
     @cached_property
     def attempt_of(self) -> dict[str, Drawn]:
-        """Commit to the attempt that an event is of."""
+        """Maps a commit to the attempt that the event belongs to."""
         return {event.commit: drawn for drawn in self.attempts for event in drawn.events}
 
     @cached_property
     def all(self) -> list[Event]:
-        """The events of the page, and those of another session that lines were opened at; each behind its parent."""
+        """The events of the page, and those of other sessions that lines were opened at; each after its parent."""
         others = [event for event in self.session.events if event.commit not in {e.commit for e in self.events}]
         return [*others, *self.events]
 
     @cached_property
     def active(self) -> list[Event]:
-        """The events of the line that counts, oldest first."""
+        """The events of the current line, oldest first."""
         return self.session.on_line(self.session.active_line)
 
     @cached_property
@@ -91,7 +95,7 @@ class Contents:
 
     @cached_property
     def _chains(self) -> dict[str, str]:
-        """Commit to one of the lines that it is on, the newest: two events of a line follow one another."""
+        """Maps a commit to the newest of the lines that it is on: two events of a line follow one another."""
         found: dict[str, str] = {}
         for line in sorted(self.session.lines, key=line_number, reverse=True):
             found |= {event.commit: line for event in self.session.on_line(line) if event.commit not in found}
@@ -114,7 +118,9 @@ class Contents:
         return found
 
     def changed_between(self, path: bytes, since: Event, until: Event) -> Event | None:
-        """The first event after `since` that changed a path, up to `until` on its line; None where none did."""
+        """Return the first event after `since` that changed a path, up to `until` on its line; None if there is
+        none.
+        """
         chain = self._on_lines.get(self._chains.get(until.commit, ""), set())
         return next(
             (e for e in self._changes_of.get(path, ()) if since.seq < e.seq <= until.seq and e.commit in chain), None
@@ -122,8 +128,7 @@ class Contents:
 
     @cached_property
     def names(self) -> dict[str, str]:
-        """Lower-case name to the commit that it means: the newest of the id, on the line that counts where it is
-        there."""
+        """Maps a lowercase name to its commit: the newest event with that id, preferably on the current line."""
         found: dict[str, str] = {}
         for event in sorted(self.own, key=lambda event: (event.commit in self.on_active, event.seq)):
             for name in (event.id, *_other_names(event)):
@@ -133,8 +138,8 @@ class Contents:
 
     @cached_property
     def anchors(self) -> dict[str, str]:
-        """Commit to the name that a link to it has on the page: its id (or `start`, `final`, `end`) where that means
-        it, else the start of its commit."""
+        """Maps a commit to its anchor on the page: its id (or `start`, `final`, `end`) if that refers to it, otherwise
+        the start of its commit id."""
         return {event.commit: self._anchor(event) for event in self._by_commit.values()}
 
     def _anchor(self, event: Event) -> str:
@@ -142,11 +147,11 @@ class Contents:
         return name if self.names.get(name.lower()) == event.commit else event.commit[:12]
 
     def event(self, commit: str) -> Event | None:
-        """The event of the page with this commit."""
+        """Return the event of the page with this commit."""
         return self._by_commit.get(commit)
 
     def link(self, commit: str) -> dict[str, str] | None:
-        """`{"name", "anchor"}` of an event of the session; None for any other commit."""
+        """Return `{"name", "anchor"}` for an event of the session; None for any other commit."""
         event = self.event(commit)
         return {"name": escape(event.id or event.kind), "anchor": self.anchors[commit]} if event else None
 

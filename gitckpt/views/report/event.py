@@ -1,4 +1,4 @@
-"""One event as data for the page: its header, its words by section, what it changed."""
+"""One event as data for the page: its header, its text by section, what it changed."""
 
 from __future__ import annotations
 
@@ -24,25 +24,26 @@ if TYPE_CHECKING:
 
     Section = dict[str, Any]
 
-#: Fields that have a section of their own form.
+#: Fields with a section in a format of their own.
 _FORMED = ("phase", "phase_written", "next", "done", "goal", "facts", "todo", "open", "state_ref", "extra")
 
-#: Keys of a record that need no section: the header shows them, or they are for programs.
+#: Record keys without a section: the header shows them, or they are for programs.
 _UNSHOWN = (
     "gitckpt", "kind", "session", "line", "id", "written", "seq", "at", "phase", "next", "subject", "worktree", "flag",
     "source", "heard", "sources", "fields", "git", "coverage", "opens", "answers_to", "unterminated", "late", "modes",
 )  # fmt: skip
 
-#: Files of one event that the page names.
+#: The maximum number of files of one event named on the page.
 MOST_FILES = 1000
 
-#: Paths that a section names; how many more there are stands behind them.
+#: The maximum number of paths in a section; the number of further paths follows them.
 MOST_PATHS = 30
 
 
 def event_row(event: Event, contents: Contents, states: States) -> dict[str, Any]:
-    """All that the page tells of an event; `lines` of its files are apart, see `gitckpt.views.report.page`. Of files
-    that are not there, `more_files` is the number and `stat` the command that lists them."""
+    """Return everything the page shows of an event; the `lines` of its files are stored separately, see
+    `gitckpt.views.report.page`. `more_files` is the number of files left out, and `stat` the command that lists them.
+    """
     changes = contents.files.get(event.commit, ())
     return {
         **_header(event, contents),
@@ -80,13 +81,13 @@ def _verdict(event: Event, contents: Contents) -> str:
 
 
 def _target(event: Event, contents: Contents) -> dict[str, str] | None:
-    """What a retry or a rollback goes back to."""
+    """Return the event that a retry or a rollback goes back to."""
     opened = event.opens if event.kind in ("retry", "rollback", "reset") and is_readable(event) else None
     return contents.link(str(opened.get("at"))) if opened else None
 
 
 def _sections_or_fault(event: Event, contents: Contents, states: States) -> list[Section]:
-    """The sections of an event; of one whose record cannot be read, why."""
+    """Return the sections of an event, or why its record cannot be read."""
     if not is_readable(event):
         return [_lines("damaged", ["its record cannot be read: gitckpt verify names what is wrong"], "warning")]
     return [section for section in _sections(event, contents, states) if section["rows"]]
@@ -147,7 +148,7 @@ def _consequences(event: Event) -> Iterator[Section]:
 
 
 def _moved(event: Event, contents: Contents) -> Iterator[Section]:
-    """Where HEAD is, at the first event and wherever that has changed."""
+    """Yield the position of HEAD, at the first event and wherever it changed."""
     before = contents.event(event.parent)
     places = [(e.git.get("head"), e.git.get("branch")) for e in (event, before) if e is not None and is_readable(e)]
     if event.git and places[:1] != places[1:]:
@@ -177,5 +178,5 @@ def _paths(paths: Sequence[bytes]) -> list[str]:
 
 
 def _lines(title: str, lines: Sequence[str], tone: str = "") -> Section:
-    """A section of plain lines, which are escaped already."""
+    """Return a section of plain lines, which must be escaped already."""
     return {"title": escape(title), "form": "text", "rows": ["\n".join(lines)] if any(lines) else [], "tone": tone}

@@ -1,4 +1,4 @@
-"""What an event changed, file by file, as data for the page: what there is to tell, and the lines apart."""
+"""The changes of an event, file by file, as data for the page; the lines are kept separate."""
 
 from __future__ import annotations
 
@@ -16,25 +16,26 @@ if TYPE_CHECKING:
     from gitckpt.views.paths import Change
     from gitckpt.views.report.contents import Patch
 
-#: Files of one event of which the page holds the lines; the others are named.
+#: The number of files of one event whose lines are on the page; the others are only named.
 MOST_WITH_LINES = 200
 
-#: Notes that say no more than the status letter does.
+#: Notes that add nothing to the status letter.
 _ORDINARY = (b"new file mode 100644", b"deleted file mode 100644")
 
-#: Bytes of a line that are shown.
+#: The maximum number of bytes shown of a line.
 LONGEST_LINE = 2000
 
 
 def file_rows(event: Event, changes: Sequence[Change], patches: Sequence[Patch]) -> list[dict[str, Any]]:
-    """`{"status", "path", "added", "deleted", "notes", "left_out", "command", "lines"}` for each file: `lines` is the
-    text of its hunks, `left_out` the number of lines that are not in it, `command` what shows them all."""
+    """Return `{"status", "path", "added", "deleted", "notes", "left_out", "command", "lines"}` for each file: `lines`
+    is the text of its hunks, `left_out` the number of lines missing from it, `command` the command that shows them all.
+    """
     pairs = enumerate(zip(changes, _joined(changes, patches), strict=True))
     return [_row(event, change, own, is_held=place < MOST_WITH_LINES) for place, (change, own) in pairs]
 
 
 def _joined(changes: Sequence[Change], patches: Sequence[Patch]) -> Iterator[list[Patch]]:
-    """The patches of each file: one, or two where one kind of file took another's place."""
+    """Yield the patches of each file: one, or two if one kind of file replaced another."""
     rest = iter(patches)
     for status, _, _ in changes:
         yield [patch for patch in (next(rest, None), next(rest, None) if status[:1] == "T" else None) if patch]
@@ -60,7 +61,7 @@ def _row(event: Event, change: Change, patches: Sequence[Patch], *, is_held: boo
 
 
 def _command(event: Event, path: bytes) -> str:
-    """The command that shows all of it; from the top of the work tree."""
+    """Return the command that shows all of it; to be run from the top of the work tree."""
     return f"gitckpt diff {event.parent[:12]} {event.commit[:12]} -- {shlex.quote(path_text(path))}"
 
 

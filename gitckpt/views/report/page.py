@@ -1,9 +1,9 @@
-"""The page itself: one file of HTML that asks nothing of anybody.
+"""The page itself: one HTML file that loads nothing else.
 
-Agents wrote most of what it shows. So their words are data and never markup: they stand in blocks of JSON, in which
-neither a tag nor the end of one can stand, and the page's script puts them into the document as text alone. Should
-that fail, the policy of the page lets nothing run, load or be sent but this very script and style, known by their
-hashes.
+Agents wrote most of its contents, so these are treated as data and never as markup: they are stored in JSON blocks,
+which cannot contain a tag or the end of one, and the page's script inserts them into the document only as text. Should
+that fail, the page's content security policy allows nothing to run, load or be sent except this script and style,
+identified by their hashes.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
 
     from gitckpt.views.report.contents import Contents
 
-#: How every report begins: by this one is told from any other file.
+#: How every report begins, which distinguishes it from any other file.
 BEGINNING = '<!doctype html>\n<html lang="en">\n<meta name="generator" content="gitckpt">\n'
 
-#: The parts of the page as files of the package, in the order in which their text is joined.
+#: The parts of the page as package files, in the order in which their text is joined.
 TEMPLATE = "page.html"
 STYLES = ("style.css", "step.css", "print.css")
 SCRIPTS = ("elements.js", "timeline.js", "diff.js", "step.js", "overview.js", "search.js", "keys.js")
 
 
 def report_page(sessions: Sequence[Contents], template: str, style: str, script: str) -> str:
-    """The page of these sessions, oldest first; `template`, `style` and `script` are the texts of its parts."""
+    """Return the page of these sessions, oldest first; `template`, `style` and `script` are the texts of its parts."""
     documents = [session_document(contents) for contents in sessions]
     diffs = list(_taken_apart(documents))
     title = " ".join(document["session"] for document in documents[-1:]) + " · gitckpt"
@@ -50,7 +50,9 @@ def report_page(sessions: Sequence[Contents], template: str, style: str, script:
 
 
 def _taken_apart(documents: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
-    """The lines of each event's files, which the page reads when they are asked for; the event has their number."""
+    """Remove and yield the lines of each event's files, which the page reads on demand; the event keeps their
+    number.
+    """
     number = 0
     for document in documents:
         for event in (event for row in document["rows"] for event in row["events"]):
@@ -62,7 +64,7 @@ def _taken_apart(documents: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
 
 
 def _data(document: Any) -> str:
-    """JSON inside a script element, which `</script` and `<!--` would end or confuse."""
+    """Return JSON for a script element, in which `</script` and `<!--` must not occur."""
     return json_text(document).replace("<", "\\u003c")
 
 
@@ -71,7 +73,7 @@ def _markup(text: str) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """What the browser lets the page do."""
+    """Return the content security policy of the page."""
     return "; ".join((
         "default-src 'none'",
         f"style-src '{_hash(style)}'",

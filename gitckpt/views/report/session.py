@@ -1,4 +1,4 @@
-"""A session as data for the page: what it came to, and its events as rows of a drawn time line."""
+"""A session as data for the page: its outcome, and its events as rows of a drawn timeline."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from gitckpt.views.attempts import Drawn
     from gitckpt.views.report.contents import Contents
 
-#: Coverage gaps that the overview names.
+#: The maximum number of coverage gaps named in the overview.
 MOST_GAPS = 20
 
-#: What is counted, one and many, in the order in which it is told.
+#: What is counted, in display order; the plurals that are not regular follow.
 _COUNTED = {
     "checkpoint": "checkpoint",
     "auto": "automatic",
@@ -37,7 +37,7 @@ _MANY = {"summary": "summaries", "retry": "retries", "auto": "automatic"}
 
 
 def session_document(contents: Contents) -> dict[str, Any]:
-    """All that the page tells of a session."""
+    """Return everything the page shows of a session."""
     states = States(contents)
     session = contents.session
     return {
@@ -48,12 +48,12 @@ def session_document(contents: Contents) -> dict[str, Any]:
     }
 
 
-# -- the time line
+# -- the timeline
 
 
 def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
-    """A row for each event, or for a run of automatic ones: `{"events", "lane", "fork", "below", "tips"}`; the last
-    one has no events where recording goes on there."""
+    """Return a row for each event, or for a group of automatic ones: `{"events", "lane", "fork", "below", "tips"}`; if
+    recording continues there, the last row has no events."""
     runs = fold_autos(contents.events, forks(contents.session, contents.events) | contents.runs.keys())
     edges = [(run[-1].commit, run[0].parent) for run in runs]
     current = set(contents.on_active)
@@ -74,7 +74,7 @@ def _rows(contents: Contents, states: States) -> list[dict[str, Any]]:
 
 
 def _tips(contents: Contents) -> dict[str, list[str]]:
-    """Commit to the lines that end there, where there are several lines."""
+    """Map commits to the lines that end there, if there are several lines."""
     tips: dict[str, list[str]] = {}
     lines = contents.session.lines if len(contents.session.lines) > 1 else {}
     for line, tip in lines.items():
@@ -83,7 +83,7 @@ def _tips(contents: Contents) -> dict[str, list[str]]:
     return tips | {drawn.end.commit: [drawn.name] for drawn in contents.attempts}
 
 
-# -- what it came to
+# -- the outcome
 
 
 def _overview(contents: Contents, states: States) -> dict[str, Any]:
@@ -110,8 +110,8 @@ def _latest(contents: Contents) -> Event | None:
 
 
 def _agent(events: Sequence[Event]) -> str:
-    """The command of the agent that was started first, and its task in place of the whole prompt where it was given
-    one; "" where none is known."""
+    """Return the command of the agent that was started first, with its task instead of the whole prompt if it has one;
+    "" if unknown."""
     for event in events:
         agent = event.document.get("agent") if event.kind in ("start", "note") and is_readable(event) else None
         if agent and isinstance(agent.get("command"), list):
@@ -123,7 +123,7 @@ def _agent(events: Sequence[Event]) -> str:
 
 
 def _outcome(contents: Contents) -> dict[str, Any]:
-    """How the run ended: `{"kind": "final" | "open" | "unfinished", "text", "at"}`."""
+    """Return how the run ended: `{"kind": "final" | "open" | "unfinished", "text", "at"}`."""
     ends = [event for event in contents.active if is_readable(event)]
     for event in reversed(ends):
         if event.kind == "final":
@@ -157,13 +157,13 @@ def _counts(contents: Contents) -> Iterator[str]:
 
 
 def _tokens(contents: Contents, key: str) -> int:
-    """Tokens that the agent's ends tell of."""
+    """Return the number of tokens reported by the end events of agents."""
     ends = [e.document.get("agent") or {} for e in contents.own if e.kind == "end" and is_readable(e)]
     return sum(number for end in ends if isinstance(number := end.get(key), int))
 
 
 def _phases(contents: Contents) -> Iterator[dict[str, Any]]:
-    """The phases on the line that counts: `{"phase", "steps", "anchor"}`, each with its number of checkpoints."""
+    """Yield the phases on the current line: `{"phase", "steps", "anchor"}`, each with its number of checkpoints."""
     run: dict[str, Any] = {}
     for event in contents.active:
         if event.kind != "checkpoint" or not event.phase:
@@ -186,13 +186,13 @@ def _retry(event: Event, contents: Contents) -> dict[str, Any]:
 
 
 def _attempt(drawn: Drawn, contents: Contents) -> dict[str, Any]:
-    """How an attempt ended: `{"at", "to", "verdict", "words"}`, its end, where it began, and what came of it."""
+    """Return how an attempt ended: `{"at", "to", "verdict", "words"}`: its end, where it began, and its result."""
     name = {"name": drawn.name, "anchor": contents.anchors[drawn.end.commit]}
     return {"at": name, "to": contents.link(drawn.began_at), "verdict": verdict_of(drawn.row), "words": drawn.words}
 
 
 def _gaps(contents: Contents) -> Iterator[dict[str, Any]]:
-    """What snapshots do not hold: `{"path", "reason", "first", "last", "steps"}`, each path once."""
+    """Yield what snapshots do not hold: `{"path", "reason", "first", "last", "steps"}`, once per path and reason."""
     found: dict[tuple[str, str], list[Event]] = {}
     for event in contents.events:
         for entry in event.missing if is_readable(event) else ():
@@ -206,7 +206,7 @@ def _gaps(contents: Contents) -> Iterator[dict[str, Any]]:
 
 
 def _claims(contents: Contents) -> Iterator[dict[str, Any]]:
-    """The checkpoints that say they have worked on files that are as they were."""
+    """Yield the checkpoints that claim work on files that did not change."""
     for event in contents.events:
         claims = contents.claims.get(event.commit)
         if claims is not None and claims.unchanged:

@@ -1,4 +1,4 @@
-"""The state that each checkpoint gives: what in it is new, what is gone, and the facts that may no longer hold."""
+"""The state that each checkpoint gives: what is new, what is gone, and which facts may no longer hold."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     #: Text and source.
     Fact = tuple[str, str]
 
-#: Fields whose value is compared with the last that was given before.
+#: Fields whose value is compared with the one last given before.
 COMPARED = ("state_ref", *STATE_FIELDS)
 
 
 class States:
-    """The fields in force at each checkpoint of a session. A checkpoint that leaves one unsaid leaves it as it was."""
+    """The fields in force at each checkpoint of a session. A field that a checkpoint does not give keeps its value."""
 
     def __init__(self, contents: Contents) -> None:
         self._contents = contents
@@ -46,21 +46,21 @@ class States:
         self._in_force[event.commit], self._since[event.commit] = before, since
 
     def before(self, event: Event) -> Mapping[str, Any]:
-        """The fields in force before an event."""
+        """Return the fields in force before an event."""
         return self._in_force.get(event.parent, {})
 
     def at(self, event: Event) -> Mapping[str, Any]:
-        """The fields in force after an event."""
+        """Return the fields in force after an event."""
         return self._in_force.get(event.commit, {})
 
     def facts_now(self, event: Event) -> list[dict[str, Any]]:
-        """The same, and `"now": True` for those whose files are other in the work tree now."""
+        """Return the same as `facts`, with `"now": True` for facts whose files now differ in the work tree."""
         rows = zip(self._since.get(event.commit, {}), self.facts(event), strict=True)
         return [row | ({"now": True} if fact in self._contents.stale else {}) for fact, row in rows]
 
     def facts(self, event: Event) -> list[dict[str, Any]]:
-        """The facts in force at an event: `{"text", "source", "since", "stale"}`; `since` is the checkpoint that gave
-        it first, `stale` the first event since then that changed the file that its source names."""
+        """Return the facts in force at an event: `{"text", "source", "since", "stale"}`. `since` is the checkpoint that
+        gave the fact first; `stale` is the first event since then that changed the file named by its source."""
         return [self._fact(event, fact, since) for fact, since in self._since.get(event.commit, {}).items()]
 
     def _fact(self, event: Event, fact: Fact, since: Event) -> dict[str, Any]:
@@ -81,7 +81,7 @@ class States:
 
 
 def facts_of(value: Any) -> list[Fact]:
-    """Facts as text and source, whatever form they were recorded in."""
+    """Return facts as text and source, whatever form they were recorded in."""
     entries = value if isinstance(value, list) else [value]
     return [
         (str(entry.get("text") or ""), str(entry.get("source") or "")) if isinstance(entry, dict) else (str(entry), "")
@@ -90,8 +90,8 @@ def facts_of(value: Any) -> list[Fact]:
 
 
 def marked(now: Any, before: Any) -> list[dict[str, str]]:
-    """The entries of a list as `{"text", "mark"}`: `mark` is "new", "" for what was there before, or "gone" for what is
-    no longer there, which comes last. Without a `before` nothing is marked."""
+    """Return the entries of a list as `{"text", "mark"}`: `mark` is "new", "" for an entry that existed before, or
+    "gone" for one that no longer exists; those come last. Without `before`, nothing is marked."""
     here, there = _lines(now), _lines(before)
     rows = [{"text": text, "mark": "new" if there and text not in there else ""} for text in here]
     return rows + [{"text": text, "mark": "gone"} for text in there if text not in here]
@@ -103,7 +103,9 @@ def _lines(value: Any) -> list[str]:
 
 
 def pairs(now: Any, before: Any) -> list[dict[str, str]]:
-    """The entries of a mapping as `{"key", "text", "mark", "was"}`; one that has changed says what it `was`."""
+    """Return the entries of a mapping as `{"key", "text", "mark", "was"}`; `was` is the old value of a changed
+    entry.
+    """
     if not isinstance(now, dict):
         return [{"key": "", **row} for row in marked(now, None)]
     known = before if isinstance(before, dict) else {}
@@ -121,14 +123,14 @@ def _joined(value: Any) -> str:
 
 
 def state_sections(fields: Mapping[str, Any], before: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
-    """Goal, todo and open of a checkpoint that gives them, beside those before."""
+    """Yield the goal, todo and open that a checkpoint gives, compared with those before."""
     for name in ("goal", "todo", "open"):
         if fields.get(name):
             yield {"title": name, "form": "list", "rows": marked(fields[name], before.get(name))}
 
 
 def as_sections(state: Mapping[str, Any], facts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What is in force, unmarked."""
+    """Return what is in force, without marks."""
     found = list(state_sections(state, {}))
     if facts:
         found.insert(1 if state.get("goal") else 0, {"title": "facts", "form": "facts", "rows": list(facts)})
