@@ -1,2 +1,2 @@
-"""The command line: a file per command, `app.py` with typer, `fast.py` without it, `edge.py` where errors become exit
-statuses."""
+"""The command line: one file per command, `app.py` with typer, `fast.py` without it, and `edge.py`, which turns errors
+into exit statuses."""

@@ -1,4 +1,4 @@
-"""The commands that agents' own integrations call, as typer reads them."""
+"""The commands that agent integrations call, as typer declares them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`gitckpt hook CLIENT`: what the hooks of agent clients call. Whatever happens here, the agent goes on.
+"""`gitckpt hook CLIENT`: called by the hooks of agent clients. Whatever happens here, the agent continues.
 
-A fault of ours, a repository that cannot be recorded, a payload that nobody understands: the exit status is 0, the
-answer is empty, and one line in a log of ours says why (`gitckpt doctor` shows it)."""
+On a fault of ours, a repository that cannot be recorded, or a payload that is not understood, the exit status is 0, the
+answer is empty, and one line in our log gives the reason (`gitckpt doctor` shows it)."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ if TYPE_CHECKING:
     from gitckpt.protocol.prompt import Language
     from gitckpt.repo.repository import Repository
 
-#: Seconds that a hook may take. Every client waits longer than that.
+#: The time in seconds that a hook may take. Every client waits longer than that.
 LIMIT = 25.0
 
-#: Bytes of a payload; the answer of a tool is in it.
+#: The maximum size of a payload in bytes; it includes the result of a tool call.
 LARGEST = 64 * 1024 * 1024
 
-#: Clients that name the directory of the project to their hooks, whatever directory the agent has gone to.
+#: Clients that tell their hooks the project directory, whatever directory the agent has changed to.
 _NAMES_PROJECT = ("claude-code", "gemini", "qwen")
 
 
 class _OutOfTime(BaseException):
-    """Nothing on the way may take it for an error of its own."""
+    """A BaseException, so that no code on the way mistakes it for an error of its own."""
 
 
 def agent_hook(client: str, words: Sequence[str], *, auto: str = "", lang: Language = "zh") -> int:
-    """Answer the hook of a client; always 0."""
+    """Answer the hook of a client; always returns 0."""
     if os.isatty(0):
         raise UsageError(f"{client} gives its hook a payload on standard input", f"gitckpt init --agent {client}")
-    gc.disable()  # what is imported is no garbage, and the process ends soon
+    gc.disable()  # imported modules are not garbage, and the process ends soon
     signal.signal(signal.SIGALRM, _raise_out_of_time)
     signal.setitimer(signal.ITIMER_REAL, LIMIT)
     try:
@@ -52,7 +52,7 @@ def _raise_out_of_time(*_: object) -> None:
 
 
 def _print(answer: str) -> None:
-    """Whoever does not want the answer any more is not told so."""
+    """Print the answer; ignore a client that no longer reads it."""
     try:
         os.write(1, answer.encode("utf-8", "replace") + b"\n" if answer else b"")
     except OSError:
@@ -93,7 +93,7 @@ def _log(repository: Repository | None, text: str) -> None:
 
 
 def _payload(words: Sequence[str]) -> dict[str, Any]:
-    """What the client tells, on standard input, or in the last word where the client puts it there."""
+    """Return the client's payload, from standard input, or from the last argument if the client passes it there."""
     import json
 
     given = words[-1].encode("utf-8", "surrogateescape") if words and words[-1].startswith("{") else _standard_input()
@@ -115,14 +115,14 @@ def _standard_input() -> bytes:
 
 
 def _directory(payload: dict[str, Any]) -> str:
-    """Where the client says that it works."""
+    """Return the directory in which the client says it works."""
     about = payload.get("workspaceInfo")
     given = payload.get("cwd") or (about.get("rootPath") if isinstance(about, dict) else None)
     return given if isinstance(given, str) else ""
 
 
 def _repository(client: str, directory: str) -> Repository | None:
-    """Where the client works; None where that is nothing that gitckpt records."""
+    """Return the repository in which the client works; None if gitckpt does not record there."""
     from gitckpt.repo.repository import discover
 
     named = os.environ.get("CLAUDE_PROJECT_DIR", "") if client in _NAMES_PROJECT else ""

@@ -1,4 +1,4 @@
-"""The command line as typer reads it: all its commands, and what a mistake on it is answered with."""
+"""The typer application: all commands, and how usage errors are reported."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ app = CommandLine(
 
 
 def run_app(arguments: Sequence[str]) -> int:
-    """Run a command line; its exit status."""
+    """Run a command line and return its exit status."""
     try:
         status = app(args=list(arguments), prog_name="gitckpt", standalone_mode=False)
     except typer.Exit as error:
         return error.exit_code
     except typer.Abort:
         return 130
-    except SystemExit as ended:  # so typer answers a shell that asks what may follow
+    except SystemExit as ended:  # typer ends this way after answering a shell's completion request
         return ended.code if isinstance(ended.code, int) else 0
     except Exception as error:
-        # click's usage errors know how to show themselves; typer may bring its own copy of click
+        # click's usage errors can print themselves; typer may bundle its own copy of click
         if not (hasattr(error, "show") and hasattr(error, "exit_code")):
             raise
         return _usage_error(error, json="--json" in arguments)

@@ -1,4 +1,4 @@
-"""The commands that go back, as typer reads them. The work is in a file per command."""
+"""The commands that go back, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gitckpt bisect A B -- CMD`: which checkpoint broke a command."""
+"""`gitckpt bisect A B -- CMD`: find the checkpoint that broke a command."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def bisect(
     good: str, bad: str, command: list[str], *, keep: bool = False, anew: bool = False, json: bool = False
 ) -> int:
-    """Run the command at the good checkpoint, at the bad one, and at those between until one is left."""
+    """Run the command at the good checkpoint, at the bad one, and at those in between until one is left."""
     reader = Reader()
     events = _events(reader, good, bad)
     tree = WorkTree(reader.repository, render.say, lenient=True)
@@ -55,7 +55,9 @@ def _events(reader: Reader, good: str, bad: str) -> list[Event]:
 
 
 def _check_ends(trial: Trial, events: list[Event]) -> None:
-    """See that the command is good at the first and bad at the last. Raises Negative: else there is nothing to find."""
+    """Check that the command is good at the first event and bad at the last. Raises Negative otherwise: there is
+    nothing to find.
+    """
     if not trial.verdict(events[0]):
         raise Negative(f"the command does not succeed at {events[0].ref} itself", "begin at an earlier one")
     if trial.verdict(events[-1]) is not False:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def blame(file: str, *, at: str | None = None, lines: str = "", json: bool = False) -> int:
-    """Print each line of a file with the event that wrote it; `at` is a checkpoint, None the work tree as it is."""
+    """Print each line of a file with the event that wrote it; `at` is a checkpoint, None the current work tree."""
     if lines and not re.fullmatch(r"\d{1,9}(,\d{1,9})?", lines, re.ASCII):
         raise UsageError(f"--lines {lines!r} are no lines", "from and to: --lines 10,20")
     reader = Reader()
@@ -66,7 +66,7 @@ def _blamed(reader: Reader, tip: Event, path: bytes, lines: str, *, now: bool) -
 
 
 def _is_file(path: bytes) -> bool:
-    """Whether it is a file, or a link, which is meant itself: what it leads to is another path's."""
+    """Return whether the path is a file or a link. A link counts as itself: its target is another path."""
     try:
         mode = os.lstat(path).st_mode
     except OSError:
@@ -85,7 +85,7 @@ def _content(path: bytes) -> bytes:
 
 
 def _cut(content: bytes, lines: str) -> list[tuple[int, bytes]]:
-    """The lines of a file that no event has, with their numbers."""
+    """Return the lines of a file that no event has, with their numbers."""
     numbered = list(enumerate(content.removesuffix(b"\n").split(b"\n"), 1))
     first, comma, last = lines.partition(",")
     if not first:

@@ -1,6 +1,6 @@
-"""What the shell offers for `gitckpt rollback <TAB>`: names of events and sessions of this work tree.
+"""Shell completion for `gitckpt rollback <TAB>`: names of events and sessions of this work tree.
 
-A person is in the middle of typing: whatever goes wrong here, nothing is offered and nothing is said.
+The user is in the middle of typing: on any error, nothing is offered and nothing is printed.
 """
 
 from __future__ import annotations
@@ -14,25 +14,27 @@ if TYPE_CHECKING:
     from gitckpt.repo.reader import Reader
     from gitckpt.trajectory.events import Event
 
-#: What may be typed, and what it stands for. (typer looks at annotations when it runs.)
+#: A completion and its description. (typer reads the annotations at run time.)
 Offer = tuple[str, str]
 
-#: Characters of what a step did, beside its id.
+#: The maximum length of the description next to an id.
 LONGEST = 60
 
 
 def ids(incomplete: str) -> list[Offer]:
-    """Ids of the current session, newest first; with a `/` in what is typed, those of all sessions, by session."""
+    """Return ids of the current session, newest first; if the typed text contains a `/`, those of all sessions, by
+    session.
+    """
     return _offered(lambda reader: _ids(reader, incomplete), incomplete)
 
 
 def sessions(incomplete: str) -> list[Offer]:
-    """Ids of the sessions of this work tree, newest first."""
+    """Return the ids of the sessions of this work tree, newest first."""
     return _offered(lambda reader: [(session.id, "") for session in reversed(reader.sessions())], incomplete)
 
 
 def attempts(incomplete: str) -> list[Offer]:
-    """Sessions of the attempts on record, newest first."""
+    """Return the sessions of the attempts on record, newest first."""
     from gitckpt.trajectory.attempts import tried
 
     return _offered(
@@ -42,7 +44,7 @@ def attempts(incomplete: str) -> list[Offer]:
 
 
 def remotes(incomplete: str) -> list[Offer]:
-    """The names of the repository's remotes."""
+    """Return the names of the repository's remotes."""
     from gitckpt.repo.remote import remotes as known
 
     return _offered(lambda reader: [(name, "") for name in known(reader.repository)], incomplete)

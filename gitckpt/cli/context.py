@@ -1,4 +1,4 @@
-"""`gitckpt context`: what an agent needs to go on from here, and not more."""
+"""`gitckpt context`: what an agent needs to continue from here, and nothing more."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def context(*, budget: int | None = None, json: bool = False) -> int:
 
 
 def prior_context(budget: int | None) -> str:
-    """The context of the line being recorded, as text for a prompt."""
+    """Return the context of the line being recorded, as text for a prompt."""
     from gitckpt.trajectory.context import build_context
 
     return build_context(Reader().entries(), budget)

@@ -14,7 +14,7 @@ from gitckpt.process.foreground import run_in_foreground
 
 
 def demo(directory: str | None, *, language: str, pause: float) -> int:
-    """Tell the story; 0 where every command and check of it held."""
+    """Tell the story; return 0 if all of its commands and checks succeeded."""
     from gitckpt.demo.story import run_demo
 
     choice(language, ("zh", "en"), "--lang")
@@ -23,7 +23,7 @@ def demo(directory: str | None, *, language: str, pause: float) -> int:
 
 
 def _program() -> str:
-    """What a person types for this gitckpt: its name where the shell finds it, else its path."""
+    """Return what the user types for this gitckpt: its name if the shell finds it, otherwise its path."""
     own = os.path.realpath(sys.argv[0])
     if os.path.realpath(shutil.which("gitckpt") or "") == own:
         return "gitckpt"
@@ -33,7 +33,7 @@ def _program() -> str:
 
 
 def _run(arguments: list[str], cwd: str) -> int:
-    """Run one real command line of ours, on the person's own terminal."""
+    """Run a real gitckpt command line on the user's terminal."""
     sys.stdout.flush()
     return run_in_foreground([sys.executable, "-m", "gitckpt", *arguments], cwd)
 

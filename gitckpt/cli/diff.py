@@ -12,9 +12,9 @@ from gitckpt.repo.reader import Reader
 
 
 def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
-    """Print the difference. The first words that name events are the sides; the rest are paths.
+    """Print the difference. The first arguments that name events are the sides; the rest are paths.
 
-    With one side, or with none (which means the last event), the other side is the work tree as it is now.
+    With one side, or with none (which means the last event), the other side is the current work tree.
     """
     reader = Reader()
     sides, paths = _sides_and_paths(reader, names)
@@ -42,7 +42,9 @@ def diff(names: list[str], *, stat: bool = False, json: bool = False) -> int:
 
 
 def _sides_and_paths(reader: Reader, names: list[str]) -> tuple[list[str], list[bytes]]:
-    """At most two events, then paths. What is neither an event nor a path that exists is an unknown event."""
+    """Split the arguments into at most two events, and paths. An argument that is neither an event nor an existing path
+    is an unknown event.
+    """
     sides: list[str] = []
     for position, name in enumerate(names):
         if name == "--" or len(sides) == 2:
@@ -57,7 +59,7 @@ def _sides_and_paths(reader: Reader, names: list[str]) -> tuple[list[str], list[
 
 
 def _refuse_unknown(reader: Reader, trees: tuple[str, str], paths: list[bytes]) -> None:
-    """Raise Refused for a path that is nowhere: a mistyped one must not look like one that has not changed."""
+    """Raise Refused for a path that neither side has: a mistyped path must not look like an unchanged one."""
     from gitckpt.repo.trees import holds_path
 
     for path in paths:

@@ -1,4 +1,4 @@
-"""`gitckpt doctor`: what is wrong around gitckpt, and the command that mends it."""
+"""`gitckpt doctor`: what is wrong with the setup, and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from gitckpt.errors import Negative
 
 
 def doctor(*, json: bool = False) -> int:
-    """Print what every check has to say. 0: nothing is wrong; 1: something needs mending."""
+    """Print the result of every check. Returns 0 if nothing is wrong, 1 if something needs fixing."""
     from gitckpt.doctor.checks import examine
     from gitckpt.doctor.patient import Patient
     from gitckpt.views.doctor import doctor_document, doctor_lines

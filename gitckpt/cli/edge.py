@@ -1,4 +1,4 @@
-"""The edge: the one place where errors become messages and exit statuses."""
+"""The edge: the only place where errors become messages and exit statuses."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import sys
 from gitckpt.cli import render
 from gitckpt.errors import GitckptError, GitFailed
 
-#: No space, no quota, a read-only or failing disk, too many files open, no memory: the system says no, and nobody errs.
+#: No space, no quota, a read-only or failing disk, too many open files, no memory: the system refuses; it is not a bug.
 NO_ROOM = (
     errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EFBIG,
 )  # fmt: skip
 
-#: No right to it, as where a container has left files of root's in the git directory.
+#: No permission, for example where a container has left files owned by root in the git directory.
 NO_RIGHT = (errno.EACCES, errno.EPERM)
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def run(command: Callable[[], int], *, json: bool = False) -> int:
-    """Run a command; its exit status, or that of the error it ended with, which is then told."""
+    """Run a command and return its exit status, or report the error it ended with and return that error's status."""
     try:
         return command()
     except GitckptError as error:
@@ -52,7 +52,7 @@ def _tell(error: GitckptError, json: bool) -> None:
         if error.hint:
             render.say(f"  → {error.hint}")
     except (render.UnwritableOutput, BrokenPipeError):
-        return  # there is nowhere left to tell it; the exit status does
+        return  # there is nowhere left to report it; the exit status does
 
 
 def _says_no(error: OSError) -> bool:
@@ -68,13 +68,15 @@ def _refusal(error: OSError) -> GitckptError:
 
 
 def _reader_gone() -> int:
-    """Whoever read our output has left."""
+    """Handle a closed pipe: the reader of our output is gone."""
     _silence()
     return 141
 
 
 def _silence() -> None:
-    """Standard output takes nothing more; the interpreter must not complain about it when it flushes."""
+    """Redirect standard output, which accepts nothing more, so that the interpreter does not complain when it
+    flushes.
+    """
     if sys.stdout is not None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

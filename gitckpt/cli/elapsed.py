@@ -1,4 +1,4 @@
-"""Word of what takes long, on a terminal: the first snapshot of a large tree, mostly."""
+"""Report long operations on a terminal, mostly the first snapshot of a large tree."""
 
 from __future__ import annotations
 
@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
     Result = TypeVar("Result")
 
-#: Seconds after which a person wonders, and between two words of ours.
+#: Seconds before the first message, and between two messages.
 PATIENCE = 1.0
 
 
 def while_telling(work: Callable[[], Result]) -> Result:
-    """Do the work; where it takes over a second and there is a terminal, say so there until it is done."""
+    """Do the work; if it takes over a second and there is a terminal, report the elapsed time there until it is
+    done.
+    """
     if not render.is_terminal(sys.stderr):
         return work()
     from threading import Event, Thread
@@ -49,4 +51,4 @@ def _write(text: str) -> None:
         sys.stderr.write(text)
         sys.stderr.flush()
     except (OSError, ValueError):
-        return  # whoever looked has left, which is no concern of the work
+        return  # nobody is watching any more, which does not affect the work

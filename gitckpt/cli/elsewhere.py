@@ -1,4 +1,4 @@
-"""Sessions that are not of this work tree, told where somebody looks for one and finds none."""
+"""Point to the sessions of other work trees if this one has none to show."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 
 def sessions_elsewhere(reader: Reader, command: str = "log") -> list[str]:
-    """How many sessions there are of other work trees and remotes, what lists them, and what shows one, a line each;
-    nothing where there are none. For a work tree that has no session of its own."""
+    """Return how many sessions other work trees and remotes have, and the commands that list them and show one, one
+    line each; empty if there are none. For a work tree without a session of its own."""
     ids = sorted(reader.journal.lines())
     if not ids:
         return []

@@ -1,4 +1,4 @@
-"""`gitckpt eval`: what checkpoint and reset are worth, measured on any OpenAI-compatible endpoint."""
+"""`gitckpt eval`: the value of checkpoint and reset, measured on any OpenAI-compatible endpoint."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from gitckpt.loop.evaluation.trial import ARMS, Setup
 
 
 class Wanted(NamedTuple):
-    """What the command line asks for."""
+    """The options of the command line."""
 
     tasks: str
     arm: str
@@ -41,7 +41,7 @@ class Wanted(NamedTuple):
 
 
 def evaluate(wanted: Wanted, *, chart: str | None, json: bool) -> int:
-    """Run what has not been run yet, and report all that the directory holds."""
+    """Run the trials that have not run yet, and report everything in the directory."""
     trials = trials_of(
         chosen_tasks([word.strip() for word in wanted.tasks.split(",") if word.strip()]),
         [*ARMS] if wanted.arm == "both" else [wanted.arm],
@@ -59,7 +59,7 @@ def evaluate(wanted: Wanted, *, chart: str | None, json: bool) -> int:
     )  # fmt: skip
     if chart:
         refuse_undrawable(chart)
-    endpoint()  # where the client is not installed this tells it before anything is written
+    endpoint()  # if the client is not installed, this reports it before anything is written
     with Results(Path(wanted.output), settings) as results, Progress("evaluating") as progress:
         setup = Setup(partial(endpoint, say=progress.say), limits, wanted.context_window)
         run_all(trials, results, setup, progress, progress.say)
@@ -68,7 +68,7 @@ def evaluate(wanted: Wanted, *, chart: str | None, json: bool) -> int:
 
 
 def report_on(directory: str, *, chart: str | None, json: bool) -> int:
-    """Report what a directory holds. Raises Refused where that is no evaluation."""
+    """Report the contents of a directory. Raises Refused if it does not hold an evaluation."""
     if chart:
         refuse_undrawable(chart)
     settings = read_settings(Path(directory))
@@ -87,7 +87,7 @@ def _report(document: dict[str, Any], *, chart: str | None, json: bool) -> int:
 
 
 def _temperature(written: str) -> float | None:
-    """Raises UsageError."""
+    """Return the temperature, or None for the endpoint's own. Raises UsageError."""
     if written == "own":
         return None
     try:

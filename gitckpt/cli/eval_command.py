@@ -1,4 +1,4 @@
-"""`gitckpt eval` as typer reads it."""
+"""`gitckpt eval` as typer declares it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def eval(
 ) -> None:
     """Measure on any OpenAI-compatible endpoint what checkpoint and reset are worth: twenty tasks, with and without.
 
-    An interrupted evaluation goes on where it was when the same command is given again."""
+    Giving the same command again continues an interrupted evaluation."""
     from gitckpt.cli.eval import Wanted, report_on
     from gitckpt.cli.eval import evaluate as command
 

@@ -10,10 +10,10 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 
-#: Columns where nothing says how wide the output is.
+#: The width if that of the output is unknown.
 WIDTH = 100
 
-#: What stands above the columns; they have to fit into 80.
+#: The column headings; the table must fit into 80 columns.
 TITLES = (
     "right\nA",
     "right\nB",
@@ -32,7 +32,7 @@ Document = dict[str, Any]
 
 
 def result_lines(document: Document, columns: int | None, *, colour: bool) -> list[str]:
-    """A row for each task, one for all, and what it comes to."""
+    """Return a row for each task, one for all of them, and the conclusions."""
     text = io.StringIO()
     console = Console(file=text, width=columns or WIDTH, force_terminal=colour, no_color=not colour, highlight=False)
     console.print(_table(document))

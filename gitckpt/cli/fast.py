@@ -1,8 +1,8 @@
-"""The commands that answer without typer, whose import alone costs more than they do: `log`, `status`, `verify`,
+"""The commands that run without typer, whose import alone takes longer than they do: `log`, `status`, `verify`,
 `report`, `record`, `hook`, `mcp`.
 
-The options are those of `app.py` (a test compares them). What is not plainly one of them, `--help` and mistakes
-included, goes to typer, so that the command line stays one."""
+The options match those of `app.py` (a test compares them). Anything not clearly one of them, including `--help` and
+mistakes, goes to typer, so that there is only one command line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-#: Command → option → (name of the parameter, how its value is read). `flag` takes none, `negated` switches off.
+#: Command → option → (parameter name, how its value is read). A `flag` takes no value.
 OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "log": {
         "--session": ("session", "text"),
@@ -43,12 +43,12 @@ OPTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "mcp": {},
 }
 
-#: Commands that take words besides options, and how many at most.
+#: Commands that take arguments besides options, and the maximum number.
 WORDS = {"log": 1, "record": 1, "hook": 2}
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run the command line if it is one of these; its exit status, or None where typer is to read it."""
+    """Run the command line if it is one of these and return its exit status, or None if typer must parse it."""
     name = arguments[0] if arguments else "status"
     read = _read(name, arguments[1:]) if name in OPTIONS else None
     if read is None:

@@ -1,8 +1,8 @@
-"""The report on a fault of ours: enough to find it by, and nothing of the user's.
+"""The report on a bug in gitckpt: enough to find it, and nothing private.
 
-It names versions, the command and its options without their values, kinds of errors, and places in code. No message of
-an error is in it, for that may quote anything, no path but those inside packages, no value of an argument or of the
-environment, and nothing of a repository."""
+It contains versions, the command and the names of its options without values, error types, and places in code. It
+contains no error messages, which may quote anything, no paths except inside packages, no values of arguments or of the
+environment, and nothing from a repository."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Where reports are wanted.
+#: Where reports should be sent.
 ISSUES = "https://github.com/gitckpt/gitckpt/issues"
 
 HOLDS = (
@@ -26,7 +26,7 @@ HOLDS = (
 
 
 def fault(error: BaseException, arguments: Sequence[str]) -> GitckptError:
-    """The error to be told for a fault of ours, its report written to a file that only its owner can read."""
+    """Return the error to report for a bug of ours, after writing the report to a file that only its owner can read."""
     lines = report_lines(error, arguments)
     path = _write(lines)
     where = f"a report is in {path} and holds {HOLDS}" if path else "; ".join(line.strip() for line in lines)
@@ -37,7 +37,7 @@ def fault(error: BaseException, arguments: Sequence[str]) -> GitckptError:
 
 
 def _write(lines: Sequence[str]) -> str:
-    """The file that the report is in; "" where none can be written."""
+    """Return the path of the report file; "" if none can be written."""
     import tempfile
 
     try:
@@ -49,7 +49,7 @@ def _write(lines: Sequence[str]) -> str:
 
 
 def report_lines(error: BaseException, arguments: Sequence[str]) -> list[str]:
-    """The report, line by line."""
+    """Return the report, line by line."""
     return [
         f"gitckpt {__version__}, Python {sys.version.split()[0]}, {_git()}, {_platform()}",
         f"command: {' '.join(_command(arguments))}",
@@ -76,13 +76,13 @@ def _platform() -> str:
 
 
 def _command(arguments: Sequence[str]) -> list[str]:
-    """The command and the names of its options; what is no name of ours may be anything, and is left out."""
+    """Return the command and the names of its options; unknown names may be anything, and are left out."""
     known = _known()
     name = next(iter(arguments), "")
     words = [name if name in known else "(another)" if name else "(none)"]
     for argument in arguments[1:]:
         if argument == "--":
-            break  # what follows is somebody else's command line
+            break  # what follows is the command line of another program
         option = argument.partition("=")[0]
         if option in known.get(name, ()):
             words.append(option)
@@ -90,7 +90,7 @@ def _command(arguments: Sequence[str]) -> list[str]:
 
 
 def _known() -> dict[str, set[str]]:
-    """Command → names of its options."""
+    """Map each command to the names of its options."""
     try:
         import typer
 
@@ -98,12 +98,12 @@ def _known() -> dict[str, set[str]]:
 
         commands = getattr(typer.main.get_command(app), "commands", {})
         return {name: {o for p in command.params for o in p.opts} for name, command in commands.items()}
-    except Exception:  # the fault may be there
+    except Exception:  # the bug may be here
         return {}
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and those that led to it, each once."""
+    """Yield the error and those that led to it, each once."""
     seen: set[int] = set()
     here: BaseException | None = error
     while here is not None and id(here) not in seen:
@@ -121,7 +121,7 @@ def _told(error: BaseException) -> Iterator[str]:
 
 
 def _place(filename: str) -> str:
-    """A file of ours, of a library or of Python by its path inside the package; "" for any other."""
+    """Return the path inside its package for a file of ours, of a library or of Python; "" for any other."""
     import sysconfig
 
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -1,4 +1,4 @@
-"""`gitckpt fetch`: sessions from a remote, to be looked at here and gone back to."""
+"""`gitckpt fetch`: sessions from a remote, to look at and roll back to here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def fetch(remote: str | None = None, *, sessions: Sequence[str] = (), dry_run: bool = False, json: bool = False) -> int:
-    """Bring sessions: those named, or all that the remote has. Raises Refused where none of them could be taken."""
+    """Fetch the named sessions, or all that the remote has. Raises Refused if none of them could be taken."""
     repository = discover()
     name = chosen(repository, remote)
     tree = WorkTree(repository, render.say, lenient=True)
@@ -47,7 +47,7 @@ def fetch(remote: str | None = None, *, sessions: Sequence[str] = (), dry_run: b
 
 
 def fetch_document(fetching: Fetching, *, done: bool) -> dict[str, Any]:
-    """What `fetch --json` prints."""
+    """Return what `fetch --json` prints."""
     return {
         "schema": "gitckpt.fetch/1",
         "done": done,

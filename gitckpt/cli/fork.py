@@ -1,4 +1,4 @@
-"""`gitckpt fork`: attempts side by side from one checkpoint. `gitckpt pick`: one of them brought home."""
+"""`gitckpt fork`: attempts side by side from one checkpoint. `gitckpt pick`: apply the result of one of them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from gitckpt.forking import Attempt
     from gitckpt.trajectory.session import Session
 
-#: Attempts of one fork: more are a mistake of typing.
+#: The maximum number of attempts in one fork: more are a typing error.
 MOST = 64
 
 
@@ -42,9 +42,9 @@ def fork(
     clean: bool = False,
     json: bool = False,
 ) -> int:
-    """Make attempts from a checkpoint and tell how they ended; with `list`, of all that are on record; with `clean`
-    those too, after what was left of forks that died is put on record. The exit status is 0 where any attempt has
-    succeeded and passed its test, else 1."""
+    """Make attempts from a checkpoint and report how they ended. With `list`, report all attempts on record; with
+    `clean`, do that after recording what forks that died have left. Return 0 if any attempt succeeded and passed its
+    test, otherwise 1."""
     reader = Reader()
     if clean:
         from gitckpt.forking import clean as clear_away
@@ -74,7 +74,7 @@ def fork(
 
 
 def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = False) -> int:
-    """Make the work tree what an attempt has left."""
+    """Make the work tree match the result of an attempt."""
     reader = Reader()
     chosen = _chosen(tried(reader.sessions(everywhere=True)), name)
     if chosen.failure:
@@ -90,7 +90,7 @@ def pick(name: str, *, dry_run: bool = False, json: bool = False, yes: bool = Fa
 
 
 def _tell_next(reader: Reader, made: Sequence[Attempt]) -> None:
-    """What the failed ones have printed, and how to bring home the first that succeeded."""
+    """Report the output of the failed attempts, and how to pick the first that succeeded."""
     failed = [attempt for attempt in made if not attempt.succeeded]
     if failed:
         printed = os.fsdecode(output_of(reader.repository, failed[0].session))
@@ -101,7 +101,7 @@ def _tell_next(reader: Reader, made: Sequence[Attempt]) -> None:
 
 
 def _chosen(attempts: Sequence[Tried], name: str) -> Tried:
-    """The attempt of this session, or of this number in the newest fork. Raises UnknownId."""
+    """Return the attempt with this session, or with this number in the newest fork. Raises UnknownId."""
     newest = [attempt for attempt in attempts if attempt.fork == attempts[-1].fork]
     found = [a for a in attempts if a.session == name] or [a for a in newest if str(a.number) == name]
     if not found:

@@ -1,4 +1,4 @@
-"""The commands that try things side by side, as typer reads them. The work is in `fork.py`."""
+"""The commands that try things side by side, as typer declares them. The work is in `fork.py`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def fork(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Run a command some times side by side, each in a work tree of its own that is as the checkpoint was. Nothing of
+    """Run a command several times side by side, each in its own work tree that starts from the checkpoint. Nothing of
     yours is touched."""
     from gitckpt.cli.fork import fork as forked
 
@@ -66,7 +66,7 @@ def pick(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; without a terminal nothing is asked.")] = False,
     json: Json = False,
 ) -> None:
-    """Make the files what an attempt has left. The present state is recorded first; `undo` brings it back."""
+    """Make the files match the result of an attempt. The present state is recorded first; `undo` brings it back."""
     from gitckpt.cli.fork import pick as command
 
     end(lambda: command(attempt, dry_run=dry_run, json=json, yes=yes), json=json)

@@ -1,4 +1,4 @@
-"""The commands that look whether all is well, as typer reads them."""
+"""The commands that check the record and the setup, as typer declares them."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def add_to(app: typer.Typer) -> None:
 def verify(
     session: Annotated[str | None, typer.Option("--session", help="Only this session.")] = None, json: Json = False
 ) -> None:
-    """Whether all that is on record is whole: refs, lines, messages, tags, and every object by its content.
+    """Check that the record is intact: refs, lines, messages, tags, and every object by its content.
 
-    Exits with 5 where history is damaged, with 1 where there is only something to look at."""
+    Exits with 5 if history is damaged, with 1 if there are only notices."""
     from gitckpt.cli.verify import verify as command
 
     end(lambda: command(session=session, json=json), json=json)
 
 
 def doctor(json: Json = False) -> None:
-    """What is installed, what is unsafe, what is slow, what was left behind; and the command that mends each.
+    """Check what is installed, unsafe, slow or left behind, and name the command that fixes each problem.
 
-    Works outside of a repository too. Exits with 1 where something needs mending."""
+    Also works outside a repository. Exits with 1 if something needs fixing."""
     from gitckpt.cli.doctor import doctor as command
 
     end(lambda: command(json=json), json=json)

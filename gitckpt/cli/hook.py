@@ -1,4 +1,4 @@
-"""`gitckpt hook NAME`: what hooks call. A hook never stands in the way because of a fault of ours."""
+"""`gitckpt hook NAME`: the entry point of hooks. A hook never blocks because of a fault of ours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from gitckpt.errors import GitckptError, UsageError
 
 
 def hook(name: str, *words: str, auto: str = "", lang: str = "zh") -> int:
-    """Answer a hook of git, or of the client of this name."""
+    """Answer a hook of git, or of the client with this name."""
     if name in HOOKED:
         from gitckpt.cli.agent_hook import agent_hook
 
@@ -21,7 +21,7 @@ def hook(name: str, *words: str, auto: str = "", lang: str = "zh") -> int:
 
 
 def commit_msg(file: str) -> int:
-    """Check the protocol blocks of a commit message; where it is sound, name the checkpoint that led to the commit."""
+    """Check the protocol blocks of a commit message; if they are valid, name the checkpoint that led to the commit."""
     from gitckpt.cli.validate import validate
 
     status = validate([], commit_msg=file)

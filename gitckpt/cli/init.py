@@ -1,4 +1,4 @@
-"""`gitckpt init`: what other programs need to call gitckpt, written where they look for it, and taken out again."""
+"""`gitckpt init`: install what other programs need to call gitckpt, and remove it again."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NOT_IN_PATH = "what is in the repository calls gitckpt by its name, and no gitc
 def init(
     *, hooks: bool = False, agents: Sequence[str] = (), remove: bool = False, show: bool = False, lang: str = "zh"
 ) -> int:
-    """Install git's hooks, and hooks and tools of agent clients; show what would be written; or take them out."""
+    """Install git's hooks, and hooks and tools of agent clients; show what would be written; or remove them."""
     if not (hooks or agents or remove):
         raise UsageError(
             "nothing to set up was named; gitckpt needs no init to record and to go back",
@@ -110,7 +110,7 @@ def _difference(edit: Edit) -> list[str]:
 
 
 def program() -> str:
-    """The command that runs this gitckpt, as an absolute path; "" where there is none, as under `python -m gitckpt`
+    """Return the command that runs this gitckpt, as an absolute path; "" if there is none, as under `python -m gitckpt`
     from a directory that was never installed."""
     here = os.path.join(os.path.dirname(sys.executable), "gitckpt")
     invoked = shutil.which(sys.argv[0]) or ""
@@ -121,7 +121,7 @@ def program() -> str:
 
 
 def _program_to_call() -> str:
-    """The same. Raises Refused where there is none: a hook that cannot run would stop every commit."""
+    """Return the same. Raises Refused if there is none: a hook that cannot run would block every commit."""
     found = program()
     if not found:
         raise Refused(

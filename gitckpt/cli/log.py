@@ -1,4 +1,4 @@
-"""`gitckpt log`: the audit of a session."""
+"""`gitckpt log`: the audit trail of a session."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from gitckpt.repo.reader import Reader
 from gitckpt.repo.results import Results
 from gitckpt.trajectory.session import Session
 
-#: Words of warning that say something of one event alone.
+#: Warnings that concern a single event.
 OF_ONE_EVENT = ("unterminated", "late")
 
 TYPE_CHECKING = False
@@ -34,8 +34,8 @@ def log(
     count: int | None = None,
     format: str | None = None,
 ) -> int:
-    """Print the events of the current session, of one by id, of all sessions of this work tree, or those that led to a
-    commit; oldest first."""
+    """Print events, oldest first: those of the current session, of one by id, of all sessions of this work tree, or
+    those that led to a commit."""
     reader = Reader()
     if format is not None:
         return _log_in_format(reader, format, commit, session, all, count)
@@ -93,7 +93,7 @@ def _told_losses(reader: Reader, sessions: Sequence[Session], count: int | None)
 
 
 def tell_losses(lost: Sequence[str]) -> int:
-    """Say what somebody has deleted, and what helps; the exit status."""
+    """Report missing events and refs and what helps; return the exit status."""
     for what in lost:
         render.say(f"{what}: somebody deleted or moved a ref")
     if lost:
@@ -102,7 +102,9 @@ def tell_losses(lost: Sequence[str]) -> int:
 
 
 def losses(reader: Reader, sessions: Sequence[Session], *, are_whole: bool = True) -> list[str]:
-    """What is gone of these sessions, in words; where only the last events of them were read, lines alone are told."""
+    """Describe what is missing from these sessions; if only their last events were read, only missing lines are
+    reported.
+    """
     lost = [f"{s.lost} events of session {s.id} are gone" for s in sessions if are_whole and s.lost]
     current = reader.journal.current()
     if current and any(s.id == current[0] and current[1] not in s.lines for s in sessions):
@@ -117,7 +119,7 @@ def _sessions(reader: Reader, id: str | None, everything: bool, count: int | Non
         return [reader.session(id)]
     current = reader.journal.current() if count is not None else None
     if current:
-        # the last few of a long session need not wait for all of it
+        # the last few events of a long session do not require reading all of it
         lines = reader.journal.lines(current[0]).get(current[0], {})
         if lines:
             return [Session(current[0], reader.journal.events(lines.values(), count), lines)]
@@ -183,7 +185,9 @@ def _text(
 
 
 def drawn_beside(reader: Reader, sessions: Sequence[Session], events: Sequence[Event]) -> list[Drawn]:
-    """The attempts that began at one of these events, where that is the sessions' own. Raises Damaged."""
+    """Return the attempts that began at one of these events, if it belongs to the sessions themselves. Raises
+    Damaged.
+    """
     from gitckpt.repo.forked import attempt_row, attempts_from
     from gitckpt.views.attempts import Drawn
 
@@ -197,7 +201,9 @@ def drawn_beside(reader: Reader, sessions: Sequence[Session], events: Sequence[E
 
 
 def _news(events: Sequence[Event]) -> dict[str, str]:
-    """The warnings of events. What is not covered mostly stays so: it is told where that changes."""
+    """Return the warnings of events. Uncovered paths mostly stay the same, so they are reported only when they
+    change.
+    """
     flags, before = {}, ""
     for event in events:
         own = [word for word in event.flag.split(", ") if word in OF_ONE_EVENT]
@@ -211,7 +217,7 @@ def _news(events: Sequence[Event]) -> dict[str, str]:
 
 
 def _local(at: str) -> str:
-    """The time of the event in this place's own time, of the same form."""
+    """Convert the time of an event to local time, in the same format."""
     try:
         year, month, day, hour, minute, second = (int(at[place : place + 2]) for place in (2, 5, 8, 11, 14, 17))
     except ValueError:
@@ -221,7 +227,9 @@ def _local(at: str) -> str:
 
 
 def _days(year: int, month: int, day: int) -> int:
-    """Days since 1970-01-01; `time.strptime` and `datetime` would cost more to import than the whole log."""
+    """Return the days since 1970-01-01; importing `time.strptime` or `datetime` would take longer than the
+    whole log.
+    """
     year -= month <= 2
     day_of_year = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
     return year * 365 + year // 4 - year // 100 + year // 400 + day_of_year - 719468

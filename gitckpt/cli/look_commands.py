@@ -1,4 +1,4 @@
-"""The commands that look, as typer reads them. The work is in a file per command."""
+"""The commands that show what is recorded, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ def add_to(app: typer.Typer) -> None:
 
 
 def status(json: Json = False) -> None:
-    """Where recording stands: session, last checkpoint, what has changed since, what was interrupted or not covered."""
+    """Show where recording stands: session, last checkpoint, what has changed since, what was interrupted or not
+    covered.
+    """
     from gitckpt.cli.status import status as command
 
     end(lambda: command(json=json), json=json)
@@ -73,7 +75,7 @@ def show(
     path: Annotated[str | None, typer.Option("--path", metavar="FILE", help="Print this file as it was.")] = None,
     all: AllWorkTrees = False,
 ) -> None:
-    """One event whole, or a file as it was."""
+    """Show one event in full, or a file as it was."""
     from gitckpt.cli.show import show as command
 
     end(lambda: command(id, json=json, yaml=yaml, path=path, all=all), json=json)
@@ -84,7 +86,7 @@ def diff(
     stat: Annotated[bool, typer.Option("--stat", help="Only how much changed in which file.")] = False,
     json: Json = False,
 ) -> None:
-    """What differs between two checkpoints, or one and the work tree."""
+    """Show what differs between two checkpoints, or between one and the work tree."""
     from gitckpt.cli.diff import diff as command
 
     end(lambda: command(names or [], stat=stat, json=json), json=json)
@@ -110,8 +112,8 @@ def report(
     session: ShownSession = None,
     all: All = False,
 ) -> None:
-    """One page of HTML that holds a session whole: the forked time line, each step's state and changes, facts and their
-    sources, retries and why. It opens from disk and asks nothing of the network."""
+    """Write a session as one self-contained HTML page: the forked timeline, each step's state and changes, facts and
+    their sources, retries and why. It opens from disk and makes no network requests."""
     from gitckpt.cli.report import report as command
 
     end(lambda: command(output=output, session=session, all=all))

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands take, or that have more to say than fits beside a command."""
+"""Arguments and options that several commands share, or whose help is too long to fit next to a command."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typer import Argument, Option
 
 from gitckpt.cli import completion
 
-#: Chinese where the locale is, else English.
+#: Chinese in a Chinese locale, otherwise English.
 DEFAULT_LANGUAGE: Literal["zh", "en"] = (
     "zh" if (os.environ.get("LC_ALL") or os.environ.get("LANG") or "").lower().startswith("zh") else "en"
 )

@@ -1,4 +1,4 @@
-"""What is longer than the screen, in the pager that the person has chosen, as git does it."""
+"""Show output longer than the screen in the user's pager, as git does."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import os
 import shlex
 import sys
 
-#: Where a pager is named, the nearest first; an empty one, or `cat`, means none.
+#: The variables that name a pager, by precedence; an empty value, or `cat`, means none.
 NAMED_IN = ("GITCKPT_PAGER", "GIT_PAGER", "PAGER")
 
-#: less ends by itself where all fits, lets colours through, and leaves the text on the screen.
+#: Options for less: quit if everything fits, pass colours through, and leave the text on the screen.
 LESS = "FRX"
 
 
 def show_in_pager(content: bytes) -> bool:
-    """Show it; False where there is no pager to be had, or nobody at the keyboard."""
+    """Show the content; return False if no pager is available or standard input is not a terminal."""
     command = next((os.environ[name] for name in NAMED_IN if name in os.environ), "less")
     try:
         words = shlex.split(command)

@@ -1,4 +1,4 @@
-"""A progress bar on standard error: on a terminal only, and only for what takes longer than a second."""
+"""A progress bar on standard error: only on a terminal, and only for operations longer than a second."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
     import rich.progress
 
-#: Seconds after which there is something to be shown.
+#: The delay in seconds before the bar is shown.
 PATIENCE = 1.0
 
 
 class Progress:
-    """A context manager; called with how much is done and how much there is, as far as is known."""
+    """A context manager; call it with the amount done and the total, as far as known."""
 
     def __init__(self, what: str) -> None:
         self._what, self._start = what, time.monotonic()
@@ -41,7 +41,7 @@ class Progress:
             self._bar.update(self._bar.task_ids[0], completed=done, total=total)
 
     def say(self, text: str) -> None:
-        """A message of ours, above the bar where there is one."""
+        """Print a message, above the bar if there is one."""
         if self._bar is None:
             render.say(text)
         else:

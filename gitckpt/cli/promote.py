@@ -1,4 +1,4 @@
-"""`gitckpt promote [A..]B`: checkpoints as ordinary commits on a new branch."""
+"""`gitckpt promote [A..]B`: turn checkpoints into ordinary commits on a new branch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def promote(
     dry_run: bool = False,
     json: bool = False,
 ) -> int:
-    """Make the commits and name them by a new branch. With `dry_run` no ref is made."""
+    """Make the commits and a new branch for them. With `dry_run`, no ref is created."""
     if message.strip() and not squash:
         raise UsageError("--message is the message of one commit", "add --squash")
     reader = Reader()
@@ -58,7 +58,7 @@ def promote(
 
 
 def _ends(reader: Reader, span: str) -> tuple[Event | None, Event]:
-    """Where to begin, None for the start of the session, and where to end."""
+    """Return where to begin, None for the start of the session, and where to end."""
     after, dots, last = span.rpartition("..")
     found = reader.find(last or "last")
     if found.note:

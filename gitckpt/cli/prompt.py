@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def prompt(*, task: str = "", language: Language = "zh", resume: bool = False) -> int:
-    """Print the prompt that teaches an agent the protocol; with `resume`, with what it has done so far."""
+    """Print the prompt that teaches an agent the protocol; with `resume`, including what it has done so far."""
     from gitckpt.protocol.prompt import NOTHING, protocol_prompt
 
     prior = ""

@@ -1,4 +1,4 @@
-"""The commands about the protocol, as typer reads them. The work is in a file per command."""
+"""The commands about the protocol, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def replay(
     rollback_target: RollbackTarget = None,
     json: Json = False,
 ) -> None:
-    """The state at any step of a saved transcript. Needs no repository."""
+    """Show the state at any step of a saved transcript. Needs no repository."""
     from gitckpt.cli.replay import replay as command
 
     end(lambda: command(file, to=to, rollback_target=rollback_target, json=json), json=json)

@@ -1,4 +1,4 @@
-"""`gitckpt prune`: drop whole sessions, and say what that frees."""
+"""`gitckpt prune`: drop whole sessions, and say how much space that frees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def prune(
     yes: bool = False,
     json: bool = False,
 ) -> int:
-    """Drop the sessions that every criterion given speaks of. Raises UsageError where none is given."""
+    """Drop the sessions that match every given criterion. Raises UsageError if none is given."""
     if keep_last is None and older_than is None and not sessions:
         raise UsageError("prune which sessions?", "--keep-last 10, --older-than 30d or --session ID; --dry-run shows")
     before = None if older_than is None else _moment(older_than)
@@ -47,7 +47,7 @@ def prune(
 
 
 def _moment(age: str) -> str:
-    """The RFC 3339 time so long ago. Raises UsageError."""
+    """Return the RFC 3339 time that long ago. Raises UsageError."""
     match = re.fullmatch(r"(\d{1,6})([hdwmy])", age.strip().lower(), re.ASCII)
     if match is None:
         raise UsageError(f"--older-than {age!r} is no age", "hours, days, weeks, months or years: 12h, 30d, 2w, 6m, 1y")
@@ -56,7 +56,7 @@ def _moment(age: str) -> str:
 
 
 def _ask(pruning: Pruning) -> None:
-    """Show what goes, and ask. Raises Refused where the answer is no."""
+    """Show what will be dropped, and ask. Raises Refused if the answer is no."""
     document = prune_document(pruning.dropped, pruning.kept, pruning.objects, pruning.size, done=False)
     render.out(prune_lines(document, render.style(), render.columns(), asking=True))
     if not render.agrees("drop them for good? [y/N] "):

@@ -1,4 +1,4 @@
-"""`gitckpt prune` as typer reads it."""
+"""`gitckpt prune` as typer declares it."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def prune(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
-    """Drop whole sessions for good: those that every criterion given speaks of, and nothing that is in use. Says what
-    that frees."""
+    """Drop whole sessions for good: those that match every given criterion and are not in use. Says how much space that
+    frees."""
     from gitckpt.cli.prune import prune as command
 
     asked = partial(

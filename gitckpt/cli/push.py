@@ -1,4 +1,4 @@
-"""`gitckpt push`: sessions to a remote, and nothing that is not meant for others."""
+"""`gitckpt push`: send sessions to a remote, without anything confidential."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def push(
     dry_run: bool = False,
     json: bool = False,
 ) -> int:
-    """Send sessions: those named, all that were recorded here, or the one of this work tree."""
+    """Send sessions: the named ones, all that were recorded here, or the one of this work tree."""
     if all and sessions:
         raise UsageError("--all and --session cannot both be meant", "choose one")
     reader = Reader()
@@ -70,7 +70,7 @@ def _wanted(reader: Reader, names: Sequence[str], *, all: bool) -> list[str]:
 
 
 def push_document(pushing: Pushing, *, done: bool, note: str) -> dict[str, Any]:
-    """What `push --json` prints."""
+    """Return what `push --json` prints."""
     content = pushing.content
     return {
         "schema": "gitckpt.push/1",

@@ -1,4 +1,4 @@
-"""`gitckpt record`: blocks from a file or a pipe, each recorded as it arrives, with the work tree as it is then."""
+"""`gitckpt record`: record blocks from a file or a pipe as they arrive, each with the current work tree."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ CHUNK = 65536
 
 
 def record(file: str = "-", *, channel: str = "plain", session: str | None = None, on_retry: str | None = None) -> int:
-    """Record every block of the input; 0 where each is on record, 1 where one was no block that can be recorded.
+    """Record every block of the input; return 0 if all are on record, 1 if one could not be recorded.
 
-    A RETRY that names a recorded checkpoint puts the work tree back to it (`on_retry` restore), or leaves the files
+    A RETRY that names a recorded checkpoint restores the work tree to it (`on_retry` is restore), or leaves the files
     (fork)."""
     from gitckpt.restorer import restore_for_retry
 
@@ -81,7 +81,7 @@ def _chunks(file: str) -> Iterator[bytes]:
 
 
 class _Recording:
-    """What becomes of the blocks of one input. `live` says that it is a pipe, whose end is not there yet."""
+    """Records the blocks of one input. `live` means that it is a pipe whose end has not been reached."""
 
     def __init__(self, recorder: Recorder, *, live: bool) -> None:
         self.recorder, self._live = recorder, live
@@ -91,7 +91,7 @@ class _Recording:
         self._repeated = 0
 
     def take(self, items: list[Item]) -> None:
-        """Record the blocks. One that cannot be recorded stops none after it."""
+        """Record the blocks. A block that cannot be recorded does not stop those after it."""
         for item in items:
             if isinstance(item, Lost):
                 self._lost[item.reason] = self._lost.get(item.reason, 0) + 1
@@ -111,8 +111,8 @@ class _Recording:
             self._failures.append(error)
 
     def tell(self, diagnostics: list[Diagnostic]) -> int:
-        """Tell what is not on record; the exit status. Raises the first error of those that there were."""
-        # a block without a footer is on record, and marked; one of which nothing could be made is not
+        """Report what is not on record and return the exit status. Raises the first error, if any."""
+        # a block without a footer is on record, and marked; an unreadable one is not
         unread = [found for found in diagnostics if found.code == "P003" and found.line not in self._lines]
         for found in diagnostics:
             if found in unread or found.code == "P004":

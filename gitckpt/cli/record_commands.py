@@ -1,4 +1,4 @@
-"""The commands that record, as typer reads them. The work is in a file per command."""
+"""The commands that record, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def demo(
         float, typer.Option("--pause", metavar="SECONDS", min=0.1, help="Between the agent's steps, to watch it.")
     ] = 0.3,
 ) -> None:
-    """The whole story in a throw-away repository: an agent works, fails, retries; then a rollback and its undo."""
+    """Show the whole story in a throw-away repository: an agent works, fails, retries; then a rollback and its undo."""
     from gitckpt.cli.demo import demo as command
 
     end(lambda: command(directory, language=language, pause=pause))

@@ -1,4 +1,4 @@
-"""The commands that share sessions, as typer reads them. The work is in a file per command."""
+"""The commands that share sessions, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def fetch(
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
-    """Bring sessions from a remote, to look at and to go back to. What was recorded here is never touched."""
+    """Fetch sessions from a remote, to look at and to roll back to. What was recorded here is never touched."""
     from gitckpt.cli.fetch import fetch as command
 
     end(lambda: command(remote, sessions=session or (), dry_run=dry_run, json=json), json=json)

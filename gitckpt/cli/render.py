@@ -1,5 +1,5 @@
-"""The one printer. Text goes out as UTF-8 whatever the locale says; colours and columns are those of a terminal
-only."""
+"""The only module that prints. Text is written as UTF-8 whatever the locale; colours and widths apply only to
+terminals."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ if TYPE_CHECKING:
 
 
 class UnwritableOutput(GitckptError):
-    """What was to be printed could not be: a full disk, mostly. What was to be done is done."""
+    """The output could not be printed, mostly because of a full disk. The work itself is done."""
 
     exit_status = 4
 
 
 def out(lines: Iterable[str]) -> None:
-    """Lines on standard output."""
+    """Print lines on standard output."""
     write(sys.stdout, "".join(f"{line}\n" for line in lines))
 
 
 def paged(lines: Iterable[str]) -> None:
-    """Lines on standard output; on a terminal with fewer rows than that, through the person's pager."""
+    """Print lines on standard output; on a terminal with fewer rows, through the user's pager."""
     paged_bytes("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
 
 
 def paged_bytes(content: bytes) -> None:
-    """The same for bytes."""
+    """Do the same for bytes."""
     if is_terminal() and content.count(b"\n") >= _rows():
         from gitckpt.cli.pager import show_in_pager
 
@@ -50,33 +50,35 @@ def _rows() -> int:
 
 
 def shown(text: str) -> str:
-    """Text as it is for a pipe or a file; on a terminal with control characters escaped, line ends apart."""
+    """Return the text unchanged for a pipe or a file; for a terminal, escape control characters except line ends."""
     from gitckpt.views.text import escape
 
     return escape(text, multiline=True) if is_terminal() else text
 
 
 def raw(content: bytes) -> None:
-    """Bytes on standard output, as they are."""
+    """Write bytes to standard output, unchanged."""
     _write(sys.stdout, content, "standard output")
 
 
 def json(document: Mapping[str, Any]) -> None:
-    """One JSON document on standard output."""
+    """Print one JSON document on standard output."""
     from gitckpt.views.event_json import json_text
 
     out([json_text(document)])
 
 
 def say(text: str) -> None:
-    """A message of ours on standard error."""
+    """Print a message of gitckpt on standard error."""
     from gitckpt.views.text import escape
 
     write(sys.stderr, f"gitckpt: {escape(text, multiline=True)}\n")
 
 
 def write(stream: TextIO | None, text: str) -> None:
-    """Text on a stream, as it is. Raises UnwritableOutput where it takes nothing; a closed one is like /dev/null."""
+    """Write text to a stream, unchanged. Raises UnwritableOutput if the stream cannot be written; a closed one is like
+    /dev/null.
+    """
     if stream is not None:
         _write(stream, text.encode("utf-8", "backslashreplace"), stream.name.strip("<>"))
 
@@ -95,7 +97,7 @@ def _write(stream: TextIO | None, content: bytes, name: str) -> None:
 
 
 def is_terminal(stream: TextIO | None = None) -> bool:
-    """Whether the stream, standard output if none is given, is a terminal."""
+    """Return whether the stream, by default standard output, is a terminal."""
     try:
         return (stream or sys.stdout).isatty()
     except (AttributeError, ValueError):
@@ -103,12 +105,12 @@ def is_terminal(stream: TextIO | None = None) -> bool:
 
 
 def is_asked() -> bool:
-    """Whether there is somebody to ask. Without a terminal the command line has said what it wants."""
+    """Return whether the user can be asked. Without a terminal, the command line alone decides."""
     return is_terminal() and sys.stdin is not None and sys.stdin.isatty()
 
 
 def agrees(question: str) -> bool:
-    """Whether the person answers yes; the end of the input is a no."""
+    """Return whether the user answers yes; the end of the input means no."""
     try:
         return input(question).strip().lower() in ("y", "yes")
     except EOFError:
@@ -116,7 +118,7 @@ def agrees(question: str) -> bool:
 
 
 def style() -> Style:
-    """Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
+    """Return a style with colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb."""
     from gitckpt.views.text import Style
 
     terminal = is_terminal() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -124,7 +126,7 @@ def style() -> Style:
 
 
 def columns() -> int | None:
-    """Columns of the terminal, or None where output goes elsewhere and nothing is to be cut."""
+    """Return the width of the terminal, or None if output goes elsewhere and must not be cut."""
     if not is_terminal():
         return None
     try:

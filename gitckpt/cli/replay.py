@@ -1,4 +1,4 @@
-"""`gitckpt replay FILE`: the state at any step of a saved transcript. No git needed."""
+"""`gitckpt replay FILE`: the state at any step of a saved transcript. Needs no git."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitckpt.errors import UnknownId
 
 
 def replay(file: str, *, to: str | None = None, rollback_target: str | None = None, json: bool = False) -> int:
-    """Print the steps of a transcript, the state at one, or the step that a failed one goes back to."""
+    """Print the steps of a transcript, the state at one of them, or the step that a failed one goes back to."""
     from gitckpt.protocol.replay import find_rollback_target, parse_trajectory, replay_to, trajectory_json
 
     raw = _text(file)

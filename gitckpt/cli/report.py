@@ -1,4 +1,4 @@
-"""`gitckpt report`: sessions as one page of HTML that opens from disk."""
+"""`gitckpt report`: sessions as one HTML page that opens from disk."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from gitckpt.trajectory.session import Session
 from gitckpt.views.report.contents import Contents
 from gitckpt.views.report.page import BEGINNING, SCRIPTS, STYLES, TEMPLATE, report_page
 
-#: Where the page goes unless a file is named: out of the work tree, whose status it must not change.
+#: The default location of the page: outside the work tree, whose status it must not change.
 DEFAULT = b"report.html"
 
 
-#: What helps where the page cannot be where it was to be.
+#: The hint if the page cannot be written to its location.
 FREE_NAME = "gitckpt report -o FILE names another place"
 
 
 class Unwritable(GitckptError):
-    """The page could not be written; what stood there before stands there still."""
+    """The page could not be written; an existing file is unchanged."""
 
     exit_status = 4
 
@@ -38,7 +38,7 @@ class Unwritable(GitckptError):
 def report(*, output: str | None = None, session: str | None = None, all: bool = False) -> int:
     """Write the page of the current session, of one by id, or of all of this work tree; `-` is standard output.
 
-    Raises UsageError where nothing is on record, Refused where another file is in the way.
+    Raises UsageError if nothing is on record, Refused if another file is in the way.
     """
     reader = Reader()
     sessions = _sessions(reader, session, everything=all)
@@ -55,12 +55,14 @@ def report(*, output: str | None = None, session: str | None = None, all: bool =
 
 
 def page_of(reader: Reader, sessions: list[Session]) -> bytes:
-    """The page of these sessions. Raises Damaged where something of them cannot be read."""
+    """Return the page of these sessions. Raises Damaged if part of them cannot be read."""
     return report_page(_contents(reader, sessions), *_parts()).encode("utf-8", "backslashreplace")
 
 
 def _default(reader: Reader) -> bytes:
-    """The place of ours, with nothing in it that is no file: it would be followed, or waited for."""
+    """Return our default path, after removing anything there that is not a regular file: it would be followed, or
+    block.
+    """
     directory(reader.repository.private_dir)
     path = os.path.join(reader.repository.private_dir, DEFAULT)
     if not is_plain_file(path):
@@ -102,7 +104,7 @@ def _contents_of(reader: Reader, session: Session) -> Contents:
 
 
 def _stale(reader: Reader, session: Session) -> list[tuple[str, str]]:
-    """The facts in force whose files have changed, for a session of this very work tree."""
+    """Return the facts in force whose files have changed, for a session of this very work tree."""
     newest = last_with_facts([event for event in session.on_line(session.active_line) if is_readable(event)])
     if newest is None or newest.worktree != reader.repository.name:
         return []
@@ -110,19 +112,19 @@ def _stale(reader: Reader, session: Session) -> list[tuple[str, str]]:
 
 
 def _parts() -> tuple[str, str, str]:
-    """Template, style and script, as the package holds them."""
+    """Return template, style and script from the package."""
     template, style, script = ("\n".join(map(_part, names)) for names in ((TEMPLATE,), STYLES, SCRIPTS))
     return template, style, script
 
 
 def _part(name: str) -> str:
-    # `importlib.resources` would find it too, and cost more to import than all else that is read here
+    # `importlib.resources` would also find it, but takes longer to import than everything else that is read here
     with open(os.path.join(os.path.dirname(views.__file__), "report_page", name), encoding="utf-8") as file:
         return file.read()
 
 
 def _refuse_to_overwrite(path: bytes) -> None:
-    """No file is written over but an earlier report, or an empty one."""
+    """Refuse to overwrite any file except an earlier report or an empty file."""
     if not os.path.isfile(path):
         return
     try:
@@ -135,7 +137,9 @@ def _refuse_to_overwrite(path: bytes) -> None:
 
 
 def _write(path: bytes, page: bytes) -> None:
-    """Write the page: beside its place first, so that it is whole or not there; into what is no file, as it is."""
+    """Write the page: to a temporary file first, so that it is either complete or absent; directly if the target is not
+    a regular file.
+    """
     target = os.path.realpath(path)
     try:
         if os.path.exists(target) and not os.path.isfile(target):
@@ -148,8 +152,7 @@ def _write(path: bytes, page: bytes) -> None:
 
 
 def _mode(target: bytes) -> int | None:
-    """The permission bits of the page that is there, which a person may have closed to others; None for those of any
-    file."""
+    """Return the permission bits of the existing page, which the user may have restricted; None for the default."""
     try:
         return os.stat(target).st_mode & 0o777
     except OSError:

@@ -1,4 +1,4 @@
-"""`gitckpt resume [-- CMD…]`: the agent again, from git alone."""
+"""`gitckpt resume [-- CMD…]`: start the agent again, from what git holds."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
     Say = Callable[[str], None]
 
-#: How many of the paths that a crash left are named.
+#: How many of the paths left by a crash are listed.
 SHOWN = 10
 
 
 def resume(
     command: list[str], *, task: str | None = None, default_language: Language = "zh", quiet: bool = False
 ) -> int:
-    """Put on record what a crash left in the work tree, then start the agent in the same session with its context.
+    """Record what a crash left in the work tree, then start the agent in the same session with its context.
 
-    `default_language` is that of the prompt where the session was given none."""
+    `default_language` is the language of the prompt if the session has none."""
     from gitckpt.trajectory.context import build_context
     from gitckpt.wrapping import Wrapping
 
@@ -73,7 +73,7 @@ def resume(
 def _run_again(
     agent: dict[str, Any], session: Session, events: list[Event], *, own: bool, task: str | None, say: Say, quiet: bool
 ) -> int:
-    """A `gitckpt run` goes on from its last state, with the model and the limits that it was called with."""
+    """Continue a `gitckpt run` from its last state, with the model and the limits that it was called with."""
     from gitckpt.cli.run import carry_on
     from gitckpt.loop.running import Setting
 
@@ -85,7 +85,7 @@ def _run_again(
 
 
 def _last_begun(events: list[Event]) -> Event | None:
-    """The event with the record of the agent that was started last."""
+    """Return the event with the record of the most recently started agent."""
     for event in reversed(events):
         agent = event.document.get("agent") if event.kind in ("start", "note") else None
         if isinstance(agent, dict) and agent.get("command"):
@@ -94,7 +94,7 @@ def _last_begun(events: list[Event]) -> Event | None:
 
 
 def _recorded_command(agent: dict[str, Any], session: str) -> list[str]:
-    """The command on record, its place for the prompt not filled in. Raises UsageError where there is none."""
+    """Return the command on record, with its prompt placeholder. Raises UsageError if there is none."""
     words = agent.get("template") or agent.get("command")
     if not words or not isinstance(words, list):
         raise UsageError(
@@ -105,8 +105,8 @@ def _recorded_command(agent: dict[str, Any], session: str) -> list[str]:
 
 
 def _ask_about(template: list[str], session: str) -> None:
-    """Ask before a command is run that came with somebody's refs, or of which it is not known. Raises Refused where
-    nobody is there to be asked, or the answer is no."""
+    """Ask before running a command that came with fetched refs, or whose origin is unknown. Raises Refused if the user
+    cannot be asked, or answers no."""
     shown = escape(shlex.join(template))
     told = f"the command of session {session} was not started from this work tree"
     if not render.is_asked():
@@ -127,8 +127,8 @@ def _refuse_a_living_one(session: Session) -> None:
 
 
 def _record_what_is_left(session: Session, events: list[Event], say: Say) -> None:
-    """What has changed since the last event, which nobody has told of: an event of its own, and closed to what is
-    said next."""
+    """Record unreported changes since the last event as a separate event, so that the next block does not claim
+    them."""
     from gitckpt.recorder import Recorder
     from gitckpt.repo.repository import discover
     from gitckpt.repo.trees import changes
@@ -156,5 +156,5 @@ def _record_what_is_left(session: Session, events: list[Event], say: Say) -> Non
 
 
 def _words(event: Event) -> str:
-    """An event within a sentence: C6, the start, the end."""
+    """Return the name of an event within a sentence: C6, the start, the end."""
     return "the end" if event.kind in CLOSING_KINDS else event.id or f"the {event.kind}"

@@ -1,4 +1,4 @@
-"""`gitckpt rollback`, `undo`, `redo`, `retry`: the way back, and the way back from it."""
+"""`gitckpt rollback`, `undo`, `redo`, `retry`: going back, and reverting that."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ def rollback(
     abort: bool = False,
     last_green: bool = False,
 ) -> int:
-    """Make the work tree what it was at a checkpoint; with `hint`, do what the checkpoint's rollback_hint says; with
-    `last_green`, at the newest checkpoint at which the command of `gitckpt.verify` succeeds."""
+    """Make the work tree match a checkpoint exactly; with `hint`, do what the checkpoint's rollback_hint says; with
+    `last_green`, use the newest checkpoint at which the command of `gitckpt.verify` succeeds."""
     if scope not in SCOPES:
         raise UsageError(f"--scope {scope!r} is none of {', '.join(SCOPES)}")
     _one_wish(id, paths, hint=hint, resume=resume, abort=abort)
@@ -65,7 +65,7 @@ def rollback(
 
 
 def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
-    """The commit of the newest checkpoint on the line being recorded at which the person's own test succeeds."""
+    """Return the commit of the newest checkpoint on the line being recorded at which the user's test succeeds."""
     from gitckpt.cli.transfer import ending_by_signal
     from gitckpt.trying import last_green, shell
 
@@ -78,9 +78,8 @@ def _green(reader: Reader, tree: WorkTree, *, json: bool) -> str:
 
 
 def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: bool, name: str = "") -> None:
-    """Plan what is wished for, show it, ask where somebody is there to be asked, do it, and tell, by `name` where the
-    target is better known by that. The caller holds the lock of the work tree. Raises Refused where the answer is
-    no."""
+    """Make the plan for a wish, show it, ask if the user can be asked, carry it out, and report it; `name` is used for
+    the target if given. The caller holds the lock of the work tree. Raises Refused if the answer is no."""
     prepared = while_telling(lambda: restorer.prepare(wish))
     document = plan_document(prepared.plan)
     if dry_run:
@@ -92,14 +91,14 @@ def go_to(restorer: Restorer, wish: Wish, *, dry_run: bool, json: bool, yes: boo
         if not _confirmed(document):
             restorer.release()
             raise Refused("nothing was changed")
-        # whoever was asked took his time; what he has agreed to must be what is done
+        # answering takes time; what is done must still be what the user agreed to
         prepared = _prepared_again(restorer, wish, document)
     outcome = restorer.apply(prepared)
     _print_outcome(prepared, outcome, json=json, document=document, name=name)
 
 
 def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:
-    """A hint may say that its step changed nothing; then neither does this."""
+    """Report that, according to its hint, the step changed nothing, and do nothing."""
     if json:
         render.json(plan_document(Plan(id, scope, ())))
     else:
@@ -108,7 +107,7 @@ def _nothing_to_undo(id: str, scope: str, *, json: bool) -> int:
 
 
 def _one_wish(id: str | None, paths: list[str] | None, *, hint: bool, resume: bool, abort: bool) -> None:
-    """Raise UsageError where the options ask for two things at once."""
+    """Raise UsageError if the options ask for two things at once."""
     if resume and abort:
         raise UsageError("--continue and --abort cannot both be meant", "choose one")
     if (resume or abort) and (id is not None or hint or paths):
@@ -134,7 +133,7 @@ def _wish(
 
 
 def _pick(reader: Reader) -> str:
-    """Let a person on a terminal choose from the list."""
+    """Let the user choose from the list on a terminal."""
     if not (render.is_terminal() and sys.stdin is not None and sys.stdin.isatty()):
         raise UsageError("rollback to which checkpoint?", "gitckpt log lists them; then gitckpt rollback C6")
     session = reader.current_session()
@@ -160,7 +159,7 @@ def _print_plan(document: PlanDocument, *, json: bool) -> None:
 
 
 def _prepared_again(restorer: Restorer, wish: Wish, shown: PlanDocument) -> Prepared:
-    """The plan made anew. Raises Refused where it is not the one that was shown."""
+    """Make the plan again. Raises Refused if it differs from the one that was shown."""
     prepared = restorer.prepare(wish)
     if plan_document(prepared.plan) != shown:
         raise Refused("the work tree changed while you were asked; nothing was done", "run the command again")
@@ -207,7 +206,7 @@ def _print_outcome(prepared: Prepared, outcome: Outcome, *, json: bool, document
 
 
 def undo(*, json: bool = False, again: bool = False) -> int:
-    """Take back the last rollback, exactly; with `again`, take back the last undo."""
+    """Undo the last rollback, exactly; with `again`, undo the last undo."""
     reader = Reader()
     tree = WorkTree(reader.repository, render.say, lenient=True)
     restorer = Restorer(tree)
@@ -222,7 +221,7 @@ def undo(*, json: bool = False, again: bool = False) -> int:
 
 
 def retry(id: str, *, reason: str, strategy: str, session: str | None = None) -> int:
-    """Record a RETRY from a checkpoint, and put the work tree back to it."""
+    """Record a RETRY from a checkpoint, and restore the work tree to it."""
     from gitckpt.protocol.blocks import Block
 
     reader = Reader()

@@ -1,4 +1,4 @@
-"""`gitckpt run --task T`: an agent on any OpenAI-compatible endpoint, recorded, and forgetting on purpose."""
+"""`gitckpt run --task T`: a recorded agent on any OpenAI-compatible endpoint that clears its context on purpose."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from gitckpt.loop.running import Ran
     from gitckpt.loop.stream import Call, Reply
 
-#: Characters of a tool's arguments or of its answer that a line shows.
+#: The maximum length at which the arguments or the answer of a tool are shown on a line.
 SHOWN = 160
 
 
@@ -38,7 +38,7 @@ def run(
     quiet: bool = False,
     json: bool = False,
 ) -> int:
-    """Run an agent on a task; 0 where it says that all is done, 1 where it was stuck or out of turns."""
+    """Run an agent on a task; return 0 if it says that everything is done, 1 if it was stuck or out of turns."""
     if not task.strip():
         raise UsageError("--task is empty", 'gitckpt run --task "what is to be done"')
     address = Address.found(model, base_url, os.environ)
@@ -47,7 +47,7 @@ def run(
 
 
 def carry_on(setting: Setting, *, session: str | None = None, quiet: bool = False, json: bool = False) -> int:
-    """Run to the end; in `session`, from its last state on."""
+    """Run to the end; if `session` is given, from its last state."""
     from gitckpt.loop.running import run as begin
 
     say = (lambda text: None) if quiet else _say
@@ -62,7 +62,7 @@ def carry_on(setting: Setting, *, session: str | None = None, quiet: bool = Fals
 
 
 class Progress(Observer):
-    """A run as a person watches it, on standard error."""
+    """The progress of a run on standard error, for the user to watch."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits, self._turn, self._in_line = limits, 0, False
@@ -110,11 +110,11 @@ def _say(text: str) -> None:
 
 
 def _while_watched(tell: Callable[[], None]) -> None:
-    """Tell it, unless whoever watched has left: the run goes on."""
+    """Print it, unless standard error is closed: the run continues."""
     try:
         tell()
     except (BrokenPipeError, render.UnwritableOutput):
-        # what is buffered still would fail once more when the interpreter ends, and change the exit status
+        # data still buffered would fail again when the interpreter exits, and change the exit status
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
 
 

@@ -1,4 +1,4 @@
-"""`gitckpt save`: a checkpoint by hand."""
+"""`gitckpt save`: a manual checkpoint."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gitckpt.repo.worktree import WorkTree
 
 
 def save(*, message: str = "", session: str | None = None) -> int:
-    """Record the work tree as it is, and print the id it can be had back by."""
+    """Record the current work tree, and print the id of the checkpoint."""
     tree = WorkTree(discover(), render.say)
     recorder = Recorder(tree, name=session, around=while_telling)
     event = recorder.save(message)

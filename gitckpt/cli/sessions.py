@@ -8,7 +8,7 @@ from gitckpt.views.text import count
 
 
 def sessions(*, json: bool = False, all: bool = False) -> int:
-    """List sessions, oldest first, with agent, dates, counts and size; `all` those of other work trees too."""
+    """List sessions, oldest first, with agent, dates, counts and size; with `all`, also those of other work trees."""
     from gitckpt.repo.sizes import session_sizes
     from gitckpt.views.sessions import session_row, sessions_document, sessions_lines
 

@@ -1,4 +1,4 @@
-"""`gitckpt show ID`: one event whole, or a file as it was."""
+"""`gitckpt show ID`: one event in full, or a file as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`gitckpt status`, which bare `gitckpt` prints too: where recording stands in this work tree."""
+"""`gitckpt status`, also printed by bare `gitckpt`: the state of recording in this work tree."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _status(reader: Reader) -> Status:
 
 
 def _has_died(reader: Reader, session: Session) -> bool:
-    """Whether the agent that was started last from here is gone, and left no end."""
+    """Return whether the agent most recently started from here is gone without an end event."""
     begun = session.unended
     pid = begun.document["agent"].get("pid") if begun else None
     if begun is None or not isinstance(pid, int):
@@ -60,8 +60,8 @@ def _has_died(reader: Reader, session: Session) -> bool:
 
 
 def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[bytes], list[dict[str, object]]]:
-    """What differs from the last checkpoint now, the paths whose metadata alone does, and what a snapshot taken now
-    would not hold."""
+    """Return what differs from the last checkpoint now, the paths that differ only in metadata, and what a snapshot
+    taken now would not hold."""
     from gitckpt.repo.metadata import differing_metadata
     from gitckpt.repo.trees import changes
     from gitckpt.repo.worktree import WorkTree
@@ -82,7 +82,7 @@ def _since(reader: Reader, so_far: Status) -> tuple[list[Change], list[bytes], l
 
 
 def _interrupted(reader: Reader) -> str:
-    """The rollback of this work tree that was begun and did not come to its end."""
+    """Return the rollback of this work tree that was begun but not finished."""
     from gitckpt.wishes import operations_of
 
     event = operations_of(reader.journal).interrupted

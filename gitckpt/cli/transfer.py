@@ -1,4 +1,4 @@
-"""What `push`, `fetch`, `promote` and `bisect` have in common: they end in order when they are told to end."""
+"""Shared by `push`, `fetch`, `promote` and `bisect`: an orderly exit when a signal ends the command."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
 
-#: What a shell, a service or a closed terminal sends to end a command.
+#: The signals by which a shell, a service or a closed terminal ends a command.
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 @contextmanager
 def ending_by_signal() -> Iterator[None]:
-    """Take what we have started along when a signal ends us, and scratch directories."""
+    """Turn these signals into SystemExit, so that the processes we started and scratch directories are cleaned up."""
     before = {number: signal.getsignal(number) for number in ENDING}
     for number, handler in before.items():
         if handler is signal.SIG_DFL:

@@ -1,7 +1,7 @@
-"""How help looks: the commands by what they are for, arguments and options as one types them, and an example of each.
+"""The layout of help: commands by purpose, arguments and options as typed, and an example for each command.
 
-It is plain text, which a pager, a pipe and a screen reader can take, and the same under every version of typer. What is
-an argument's `metavar` here stands in the usage line as it is, brackets and all.
+It is plain text, suitable for a pager, a pipe and a screen reader, and the same under every version of typer. An
+argument's `metavar` appears in the usage line as is, including brackets.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from gitckpt.cli import edge
 
-#: Command → a command line that shows what it is for.
+#: Command → an example command line.
 EXAMPLES = {
     "demo": "gitckpt demo --lang en",
     "wrap": 'gitckpt wrap --task "move the dates to dayjs" -- my-agent "{prompt}"',
@@ -56,22 +56,22 @@ Row = tuple[str, str]
 
 
 def end(command: Callable[[], int], *, json: bool = False) -> None:
-    """Run a command's work and end with its exit status."""
+    """Run a command's work and exit with its status."""
     raise typer.Exit(edge.run(command, json=json))
 
 
 def arguments(command: Any) -> list[Row]:
-    """The arguments of a command, each as it stands in the usage line, with what it means."""
+    """Return the arguments of a command as shown in the usage line, each with its meaning."""
     return [(_written(parameter), parameter.help or "") for parameter in _parameters(command, "argument")]
 
 
 def options(command: Any) -> list[Row]:
-    """The options of a command, `--help` apart, each with its value and its default."""
+    """Return the options of a command except `--help`, each with its value and its default."""
     return [(_spelled(parameter), _meaning(parameter)) for parameter in _parameters(command, "option")]
 
 
 def panels(group: Any) -> dict[str, list[tuple[str, Any]]]:
-    """The commands by what they are for, in the order in which they are declared."""
+    """Return the commands by purpose, in declaration order."""
     found: dict[str, list[tuple[str, Any]]] = {}
     for name, command in group.commands.items():
         found.setdefault(command.rich_help_panel, []).append((name, command))
@@ -79,7 +79,7 @@ def panels(group: Any) -> dict[str, list[tuple[str, Any]]]:
 
 
 def summary(command: Any) -> str:
-    """What a command does, in one line: the first sentence of its help."""
+    """Return what a command does, in one line: the first sentence of its help."""
     return " ".join((command.help or "").split()).partition(". ")[0].rstrip(".") + "."
 
 
@@ -102,7 +102,7 @@ def _meaning(option: Any) -> str:
 
 
 class Command(TyperCommand):
-    """A command whose help is usage, meaning, arguments, options, example."""
+    """A command whose help consists of usage, meaning, arguments, options, example."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return [self.options_metavar or "", *(name for name, _ in arguments(self))]
@@ -119,7 +119,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """The whole command line: its help lists the commands by what they are for."""
+    """The whole command line: its help lists the commands by purpose."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Options"):
@@ -133,7 +133,7 @@ HELP: Row = ("-h, --help", "Show this message and exit.")
 
 
 class CommandLine(typer.Typer):
-    """A typer application with such help."""
+    """A typer application with this help layout."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(cls=Group, rich_markup_mode=None, **settings)

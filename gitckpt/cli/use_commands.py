@@ -1,4 +1,4 @@
-"""The commands that make use of what is on record, as typer reads them. The work is in a file per command."""
+"""The commands that use recorded history, as typer declares them. The work is in one file per command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def blame(
     lines: Annotated[str, typer.Option("--lines", "-L", metavar="FROM,TO", help="These lines alone.")] = "",
     json: Json = False,
 ) -> None:
-    """Which checkpoint wrote each line of a file, as it is now."""
+    """Show which checkpoint wrote each line of a file, as it is now."""
     from gitckpt.cli.blame import blame as command
 
     end(lambda: command(file, at=at, lines=lines, json=json), json=json)
@@ -55,7 +55,7 @@ def bisect(
     json: Json = False,
 ) -> None:
     """Find the checkpoint that broke a command: it is run on the files of each, in a scratch directory. CMD exits with
-    0 for good, 125 where it cannot tell, anything else up to 124 for bad."""
+    0 for good, 125 if it cannot tell, anything else up to 124 for bad."""
     from gitckpt.cli.bisect import bisect as work
 
     end(lambda: work(good, bad, command or [], keep=keep, anew=anew, json=json), json=json)

@@ -1,4 +1,4 @@
-"""`gitckpt validate`: the rules of the protocol on files, on staged content, on a commit message."""
+"""`gitckpt validate`: check files, staged content or a commit message against the rules of the protocol."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def validate(
     select: str = "",
     ignore: str = "",
 ) -> int:
-    """Print findings; 0 where there are none, 1 where there are."""
+    """Print findings; return 0 if there are none, otherwise 1."""
     if format not in FORMATS:
         raise UsageError(f"--format {format!r} is none of {', '.join(FORMATS)}")
     chosen, ignored = _codes(select, ignore)
@@ -47,7 +47,7 @@ def validate(
 
 
 def _codes(select: str, ignore: str) -> tuple[list[str], list[str]]:
-    """The codes of the command line, or, where it names none, of the configuration file."""
+    """Return the codes of the command line, or, if it names none, of the configuration file."""
     from gitckpt.config import validation_codes
 
     configured_select, configured_ignore = validation_codes(_root())
@@ -56,7 +56,7 @@ def _codes(select: str, ignore: str) -> tuple[list[str], list[str]]:
 
 
 def _root() -> bytes:
-    """The nearest directory upwards with a `.git` or a configuration file in it; the current one where there is
+    """Return the nearest directory upwards that contains `.git` or a configuration file; the current one if there is
     none."""
     from gitckpt.config import FILE
 
@@ -101,7 +101,7 @@ def _read(name: str) -> bytes:
 
 
 def _without_comments(message: bytes) -> bytes:
-    """The commit message without what git takes off: the diff below the scissors, and comments, whose lines
-    stay empty."""
+    """Return the commit message without what git removes: the diff below the scissors, and comments, whose lines stay
+    empty."""
     head = message.partition(b"# ------------------------ >8")[0]
     return b"\n".join(b"" if line.startswith(b"#") else line for line in head.split(b"\n"))

@@ -1,4 +1,4 @@
-"""`gitckpt verify`: whether all that is on record is whole."""
+"""`gitckpt verify`: check that the record is intact."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from gitckpt.repo.repository import discover
 
 
 def verify(*, session: str | None = None, json: bool = False) -> int:
-    """Print what is wrong with the sessions of this repository, or with one. 0: whole; 1: something to be looked at;
-    5: history is damaged."""
+    """Print what is wrong with the sessions of this repository, or with one. Returns 0 if all are intact, 1 if there
+    are only notices, 5 if history is damaged."""
     from gitckpt.repo.verification import Verification
     from gitckpt.views.verify import Verified, verify_document, verify_lines
 

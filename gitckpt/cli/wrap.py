@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from gitckpt.protocol.prompt import Language
 
-#: Where the prompt goes in an agent's command.
+#: The placeholder for the prompt in an agent's command.
 PLACE = "{prompt}"
 
 
@@ -32,7 +32,7 @@ def wrap(
     inject: str = "auto",
     quiet: bool = False,
 ) -> int:
-    """Run the agent, pass its bytes through, record its blocks; the exit status is the agent's."""
+    """Run the agent, pass its bytes through, and record its blocks; return the agent's exit status."""
     from gitckpt.agents.table import channel_named
     from gitckpt.recorder import at_once
     from gitckpt.wrapping import Wrapping
@@ -56,7 +56,7 @@ def wrap(
         raise UsageError(
             "--task needs a place for the prompt in the command", "write {prompt} where the agent takes it"
         )
-    # what a resumed run needs to make the command anew
+    # what a resumed run needs to build the command again
     origin = {} if task is None else {"task": task, "template": command, "language": language}
     filled = command if task is None else filled_in(command, task, "", language)
     wrapping = Wrapping(
@@ -68,7 +68,7 @@ def wrap(
 
 
 def filled_in(command: list[str], task: str, prior: str, language: Language) -> list[str]:
-    """The command with `{prompt}` replaced by the protocol prompt for the task, after what was done before."""
+    """Return the command with `{prompt}` replaced by the protocol prompt for the task, with the prior context."""
     from gitckpt.protocol.prompt import protocol_prompt
 
     prompt = protocol_prompt(task, prior, lang=language)
