@@ -1,1 +1,1 @@
-"""`gitckpt demo`: a real project, a scripted agent that changes it, and a story of what a rollback gives back."""
+"""`gitckpt demo`: a real project, a scripted agent that changes it, and a demonstration of what a rollback restores."""

@@ -1,11 +1,12 @@
-"""The scripted agent of `gitckpt demo`: migrates the demo project from moment to dayjs, by the checkpoint protocol.
+"""The scripted agent of `gitckpt demo`: migrates the demo project from moment to dayjs, following the checkpoint
+protocol.
 
-It stands in for a real agent: what it edits, counts and finds wrong is real, only the words and the edits are prepared
-(`words/*.toml`, `migration.toml`). It needs nothing but Python's standard library, and runs in the project's directory:
+It stands in for a real agent: what it edits, counts and finds wrong is real; only the words and the edits are prepared
+(`words/*.toml`, `migration.toml`). It needs only Python's standard library, and runs in the project's directory:
 
     python -m gitckpt.demo.agent [--lang zh|en] [--pause SECONDS]
 
-Exit status 0 when all is migrated, 1 when the project is not as expected (with the reason on standard error).
+The exit status is 0 if everything is migrated, 1 if the project is not as expected (with the reason on standard error).
 """
 
 from __future__ import annotations
@@ -28,12 +29,12 @@ NOT_OURS = (b"node_modules", b"dist")
 
 
 class StuckError(Exception):
-    """The project is not as the agent needs it; the text says what is different."""
+    """The project is not as the agent expects; the text says what is different."""
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A call that dayjs does not have: where it stands (1-based line), what it is, and the plugin that would add it."""
+    """A call that dayjs lacks: its position (1-based line), the call, and the plugin that would add it."""
 
     path: str
     line: int
@@ -42,27 +43,27 @@ class Problem:
 
 
 class Project:
-    """The files below a directory, and the migration that is to be made in them."""
+    """The files below a directory, and the migration to make in them."""
 
     def __init__(self, root: str, migration: dict[str, Any]) -> None:
         self.root, self.migration = os.fsencode(root), migration
 
     def at(self, path: str) -> bytes:
-        """Where a file is. One of them has a Chinese name, in UTF-8 whatever the locale is."""
+        """Return the path of a file. One file has a Chinese name, in UTF-8 whatever the locale."""
         return os.path.join(self.root, path.encode())
 
     def read(self, path: str) -> str:
-        """The text of a file with its own line ends."""
+        """Return the text of a file with its original line ends."""
         with open(self.at(path), encoding="utf-8", newline="") as file:
             return file.read()
 
     def write(self, path: str, text: str) -> None:
-        """Give a file this text, line ends as they are in it."""
+        """Write this text to a file, keeping the line ends in it."""
         with open(self.at(path), "w", encoding="utf-8", newline="") as file:
             file.write(text)
 
     def paths(self) -> list[str]:
-        """Every file that is no link and is neither hidden nor installed nor built, in order."""
+        """Return every file that is not a link, hidden, installed or built, sorted."""
         found = []
         for folder, folders, files in os.walk(self.root):
             folders[:] = [name for name in folders if not name.startswith(b".") and name not in NOT_OURS]
@@ -71,7 +72,7 @@ class Project:
         return sorted(path.decode("utf-8", "surrogateescape") for path in relative)
 
     def texts(self) -> Iterator[tuple[str, str]]:
-        """Path and text of those files that are text."""
+        """Yield path and text of the files that are text."""
         for path in self.paths():
             try:
                 yield path, self.read(path)
@@ -79,17 +80,17 @@ class Project:
                 continue
 
     def calls(self, library: str) -> dict[str, int]:
-        """How many calls `library(` and `library.name(` each source file has, files without one left out."""
+        """Count the calls `library(` and `library.name(` in each source file, leaving out files without any."""
         call = re.compile(rf"\b{library}(?:\.\w+)?\(")
         counts = {path: len(call.findall(text)) for path, text in self.texts() if path.startswith("src/")}
         return {path: count for path, count in counts.items() if count}
 
     def mentions(self) -> list[str]:
-        """Paths of the files that name moment at all."""
+        """Return the paths of the files that mention moment at all."""
         return [path for path, text in self.texts() if re.search(r"\bmoment\b", text)]
 
     def carry_out(self, step: str) -> Iterator[tuple[str, int]]:
-        """Make the edits of a step, file by file; gives each path and how many lines changed. Raises StuckError."""
+        """Make the edits of a step, file by file; yield each path and how many lines changed. Raises StuckError."""
         for change in self.migration["steps"][step]:
             before = self.read(change["path"])
             after = self.edited(before, change)
@@ -97,7 +98,9 @@ class Project:
             yield change["path"], lines_changed(before, after)
 
     def edited(self, text: str, change: dict[str, Any]) -> str:
-        """The text with a change made in it. Raises StuckError where a text to replace is not there exactly once."""
+        """Return the text with a change made in it. Raises StuckError if a text to replace does not occur
+        exactly once.
+        """
         for search, replace in change.get("edits", ()):
             if text.count(search) != 1:
                 raise StuckError(
@@ -109,7 +112,7 @@ class Project:
         return text
 
     def problems(self, path: str) -> list[Problem]:
-        """The calls in a file that neither dayjs itself nor a plugin extended in this file provides."""
+        """Return the calls in a file that neither dayjs itself nor a plugin extended in this file provides."""
         text = self.read(path)
         return [
             Problem(path, text.count("\n", 0, match.start()) + 1, f"dayjs.{match[1]}", self.plugin(match[1]))
@@ -118,7 +121,7 @@ class Project:
         ]
 
     def plugin(self, name: str) -> str:
-        """The plugin that provides `dayjs.name`. Raises StuckError where none is known."""
+        """Return the plugin that provides `dayjs.name`. Raises StuckError if none is known."""
         plugins: dict[str, str] = self.migration["dayjs"]["plugins"]
         if name not in plugins:
             raise StuckError(f"no plugin is known that provides dayjs.{name}")
@@ -126,19 +129,19 @@ class Project:
 
 
 def lines_changed(before: str, after: str) -> int:
-    """How many lines of `after` are not lines of `before`, or the other way round where those are more."""
+    """Return how many lines of `after` are not in `before`, or the other way round if those are more."""
     old, new = before.splitlines(), after.splitlines()
     return max(len([line for line in new if line not in old]), len([line for line in old if line not in new]))
 
 
 def extends(text: str, plugin: str) -> bool:
-    """Whether a source file imports a plugin of dayjs and extends dayjs with it."""
+    """Return whether a source file imports a plugin of dayjs and extends dayjs with it."""
     imported = re.search(rf"\bimport (\w+) from '{re.escape(plugin)}'", text)
     return imported is not None and f"dayjs.extend({imported[1]})" in text
 
 
 class Agent:
-    """Works through the migration and says so: ordinary output for each tool call, a block for each step."""
+    """Works through the migration and reports it: ordinary output for each tool call, a block for each step."""
 
     def __init__(self, project: Project, words: dict[str, str], pause: float) -> None:
         self.project, self.words, self.pause = project, words, pause
@@ -146,11 +149,11 @@ class Agent:
         self.files, self.calls = len(before), sum(before.values())
 
     def say(self, key: str, **values: object) -> None:
-        """Print one of the prepared texts, at once."""
+        """Print one of the prepared texts immediately."""
         print(self.words[key].format(**values), flush=True)
 
     def report(self, block: str, current: str = "", **values: object) -> None:
-        """Print a block with the figures of this moment, among them the calls in the file `current`; then pause."""
+        """Print a block with the current figures, including the calls in the file `current`; then pause."""
         left = self.project.calls("moment")
         done = f"{self.files - len(left)}/{self.files}"
         values |= {"files": self.files, "calls": self.calls, "left": sum(left.values()), "progress": done}
@@ -158,12 +161,12 @@ class Agent:
         time.sleep(self.pause)
 
     def read(self, path: str) -> None:
-        """Look at a file."""
+        """Read a file."""
         lines = self.project.read(path).count("\n")
         self.say("read", path=path, lines=lines, calls=self.project.calls("moment").get(path, 0))
 
     def edit(self, step: str) -> list[Problem]:
-        """Make the edits of a step; gives what the check of those files finds wrong."""
+        """Make the edits of a step; return the problems found by checking those files."""
         problems = []
         for path, lines in self.project.carry_out(step):
             self.say("edit", path=path, lines=lines)
@@ -179,7 +182,7 @@ class Agent:
             raise StuckError(f"{problems[0].path}:{problems[0].line}: {problems[0].call}")
 
     def migrate(self) -> None:
-        """The whole task. Raises StuckError where the project is not as it has to be."""
+        """Do the whole task. Raises StuckError if the project is not as expected."""
         self.expect_the_beginning()
         self.explore()
         self.migrate_dates()
@@ -189,7 +192,7 @@ class Agent:
         self.report("FINAL")
 
     def expect_the_beginning(self) -> None:
-        """Raises StuckError unless the project holds what the prepared edits were made for."""
+        """Raise StuckError unless the project is the one that the prepared edits were made for."""
         start = self.project.migration["start"]
         if (self.files, self.calls) != (start["files"], start["calls"]):
             expected = {f"expected_{key}": value for key, value in start.items()}
@@ -223,7 +226,7 @@ class Agent:
         self.report("C8", TIME, plugin=plugin)
 
     def try_without_plugin(self) -> str:
-        """Edit, find out that dayjs lacks a call, report the RETRY, take the edit back; gives the plugin to use."""
+        """Edit, find that dayjs lacks a call, report the RETRY, revert the edit; return the plugin to use."""
         before = self.project.read(TIME)
         problems = self.edit("queries")
         if not problems:
@@ -244,7 +247,7 @@ class Agent:
         self.report("S2")
 
     def verify_and_clean_up(self) -> None:
-        """C11, C12 and S3: look for what is left, and take it away."""
+        """C11, C12 and S3: look for what is left, and remove it."""
         counts = {f"{library}_calls": sum(self.project.calls(library).values()) for library in ("moment", "dayjs")}
         self.say("counted", **counts)
         self.report("C11", "", **counts, **self.mentioned())
@@ -254,13 +257,13 @@ class Agent:
         self.report("S3", "", **counts)
 
     def mentioned(self) -> dict[str, object]:
-        """Looks for files that name moment still: how many, and which."""
+        """Look for files that still mention moment: how many, and which."""
         mentions = self.project.mentions()
         self.say("mentions", mentions=" ".join(mentions) or "-")
         return {"mentioned": len(mentions), "mentions": ", ".join(mentions)}
 
     def replace_the_note(self) -> None:
-        """Takes away the note on the old library and writes one on the new."""
+        """Delete the note on the old library and write one on the new."""
         for path in self.project.migration["cleanup"]["delete"]:
             os.unlink(self.project.at(path))
             self.say("delete", path=path)
@@ -270,12 +273,12 @@ class Agent:
 
 
 def toml(path: Path) -> dict[str, Any]:
-    """A file of prepared texts or edits."""
+    """Read a file of prepared texts or edits."""
     return tomllib.loads(path.read_text(encoding="utf-8"))
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Run the agent in the current directory; returns its exit status."""
+    """Run the agent in the current directory; return its exit status."""
     parser = argparse.ArgumentParser(description="Migrates the project of `gitckpt demo` from moment to dayjs.")
     parser.add_argument("--lang", choices=("zh", "en"), default="zh", help="the language that it reports in")
     parser.add_argument("--pause", type=float, default=0.0, metavar="SECONDS", help="after each block, for watching")

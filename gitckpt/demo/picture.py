@@ -1,6 +1,6 @@
-"""What is on disk and what a checkpoint holds, in the same form: how the demo checks every byte by itself.
+"""What is on disk and what a checkpoint holds, in the same form, so that the demo can check every byte independently.
 
-A picture maps each path to its git mode (`100644`, `100755`, `120000`) and the object id that git gives its bytes.
+A picture maps each path to its git mode (`100644`, `100755`, `120000`) and the object id that git assigns to its bytes.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ Picture = dict[bytes, tuple[bytes, bytes]]
 
 
 def on_disk(directory: str) -> Picture:
-    """Every file and link below a directory, ignored ones too, without the git directory."""
+    """Return a picture of every file and link below a directory, including ignored ones, without the git directory."""
     root = os.fsencode(directory)
     return {os.path.relpath(path, root): entry(path) for path in files_below(root)}
 
 
 def files_below(root: bytes) -> Iterator[bytes]:
-    """Paths of all files and links."""
+    """Yield the paths of all files and links."""
     for folder, folders, files in os.walk(root):
         if folder == root:
             folders.remove(b".git")
@@ -32,7 +32,7 @@ def files_below(root: bytes) -> Iterator[bytes]:
 
 
 def entry(path: bytes) -> tuple[bytes, bytes]:
-    """Mode and object id of one file or link."""
+    """Return mode and object id of one file or link."""
     if os.path.islink(path):
         return b"120000", blob_id(os.readlink(path))
     with open(path, "rb") as file:
@@ -41,12 +41,12 @@ def entry(path: bytes) -> tuple[bytes, bytes]:
 
 
 def blob_id(content: bytes) -> bytes:
-    """The object id of these bytes in a repository of the format sha1, which the demo's is."""
+    """Return the object id of these bytes in a repository with the object format sha1, as the demo uses."""
     return hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest().encode()
 
 
 def in_checkpoint(git: Git, ref: str) -> Picture:
-    """What the tree of a checkpoint holds. Raises GitFailed if there is no such ref."""
+    """Return a picture of the tree of a checkpoint. Raises GitFailed if there is no such ref."""
     picture = {}
     for line in split(git.run("ls-tree", "-r", "-z", "--full-tree", ref)):
         about, _, path = line.partition(b"\t")
@@ -56,12 +56,12 @@ def in_checkpoint(git: Git, ref: str) -> Picture:
 
 
 def ignored(git: Git) -> list[bytes]:
-    """Paths of the files on disk that git ignores."""
+    """Return the paths of the files on disk that git ignores."""
     return split(git.run("ls-files", "-z", "--others", "--ignored", "--exclude-standard"))
 
 
 def commits_and_index(git: Git) -> bytes:
-    """HEAD, the branches, the tags and the staging area, as plain git shows them."""
+    """Return HEAD, the branches, the tags and the staging area, as plain git shows them."""
     return b"".join(
         git.run(*command)
         for command in (
@@ -73,13 +73,13 @@ def commits_and_index(git: Git) -> bytes:
 
 
 def differences(expected: Picture, found: Picture) -> list[str]:
-    """The paths in which two pictures differ, in order, each with how."""
+    """Return the paths in which two pictures differ, in order, each with the difference."""
     paths = sorted(path for path in expected.keys() | found.keys() if expected.get(path) != found.get(path))
     return [f"{os.fsdecode(path)}: {how(expected.get(path), found.get(path))}" for path in paths]
 
 
 def how(expected: tuple[bytes, bytes] | None, found: tuple[bytes, bytes] | None) -> str:
-    """In words, how one path differs."""
+    """Describe how one path differs."""
     if found is None:
         return "is missing"
     if expected is None:

@@ -1,7 +1,8 @@
-"""The project of `gitckpt demo`: a small TypeScript application that uses moment, in git, with a person's work in it.
+"""The project of `gitckpt demo`: a small TypeScript application that uses moment, in git, with uncommitted work of the
+user.
 
-The files ship below `project/`. What a package cannot hold as it is (dot files, names outside ASCII, CRLF line ends,
-permission bits, links) is made when the project is set up.
+The files ship below `project/`. What a package cannot hold as is (dot files, names outside ASCII, CRLF line ends,
+permission bits, links) is created when the project is set up.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ RENAMED: Final = {
     "src/locales/zh-dates.ts": "src/locales/中文日期.ts",
 }
 
-#: Shipped with LF.
+#: Files that ship with LF and get CRLF.
 CRLF: Final = ("src/legacy/report.js",)
 
 EXECUTABLE: Final = ("scripts/release.sh",)
@@ -31,17 +32,17 @@ EXECUTABLE: Final = ("scripts/release.sh",)
 #: Path of a link → what it points to.
 LINKS: Final = {"docs/README.md": "../README.md"}
 
-#: What the person was at when the agent came: an edit not committed, a file not added, a file that git ignores.
+#: The user's work in progress when the agent starts: an uncommitted edit, an untracked file, an ignored file.
 README_EDIT: Final = "\nAsk Lin before changing the reminders: the front desk relies on them.\n"
 UNCOMMITTED: Final = {
     "notes.txt": "- the timer on the third floor runs 2 minutes late\n- 前台要求提醒提前 15 分钟\n",
     ".env": "BOOKINGS_TOKEN=only-on-this-machine\n",
 }
 
-#: One person at one time, so that the commit id is the same everywhere.
+#: A fixed author and time, so that the commit id is the same everywhere.
 AUTHOR: Final = {"NAME": "Lin Wei", "EMAIL": "lin.wei@example.com", "DATE": "2026-08-24T09:30:00+08:00"}
 
-#: Nobody's ignore rules, attributes and hooks.
+#: No ignore rules, attributes or hooks from the machine's configuration.
 SETTINGS: Final = ("core.excludesFile=", "core.attributesFile=", "core.hooksPath=/dev/null")
 
 NEW_OR_EMPTY: Final = "gitckpt demo DIR, where DIR is new or empty"
@@ -50,8 +51,8 @@ NEW_OR_EMPTY: Final = "gitckpt demo DIR, where DIR is new or empty"
 def create_project(directory: str | os.PathLike[str]) -> None:
     """Make `directory` a git repository with one commit of the project, an edit, an untracked file and an ignored file.
 
-    The commit id is always the same, whatever configuration, hooks and `GIT_*` variables the caller has, or none.
-    Raises Refused if the directory exists and is not empty, or cannot be written; GitFailed if git fails.
+    The commit id is always the same, regardless of the caller's configuration, hooks and `GIT_*` variables. Raises
+    Refused if the directory exists and is not empty, or cannot be written; GitFailed if git fails.
     """
     root = Path(directory)
     try:
@@ -66,7 +67,7 @@ def create_project(directory: str | os.PathLike[str]) -> None:
 
 
 def refuse_unless_empty(root: Path) -> None:
-    """Raises Refused if `root` is something other than a directory without anything in it."""
+    """Raise Refused if `root` exists and is not an empty directory."""
     if not os.path.lexists(root):
         return
     if not root.is_dir():
@@ -76,7 +77,7 @@ def refuse_unless_empty(root: Path) -> None:
 
 
 def shipped_files() -> Iterator[tuple[str, bytes]]:
-    """Path in the project and bytes of every file that ships."""
+    """Yield the project path and the bytes of every file that ships."""
     for file in sorted(SHIPPED.rglob("*")):
         if file.is_file():
             name = file.relative_to(SHIPPED).as_posix()
@@ -85,7 +86,7 @@ def shipped_files() -> Iterator[tuple[str, bytes]]:
 
 
 def write_files(root: Path) -> None:
-    """The files, their permission bits whatever the umask is, and the links."""
+    """Write the files, with their permission bits whatever the umask, and the links."""
     for path, content in shipped_files():
         name = os.fsdecode(path.encode())  # UTF-8 on disk, whatever the locale is
         write_file(root / name, content, 0o755 if path in EXECUTABLE else 0o644)
@@ -94,14 +95,14 @@ def write_files(root: Path) -> None:
 
 
 def write_file(file: Path, content: bytes, mode: int = 0o644) -> None:
-    """One file, with the directories that it needs."""
+    """Write one file, creating its parent directories."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content)
     file.chmod(mode)
 
 
 def commit_all(root: Path) -> None:
-    """Make the repository and its one commit. Raises GitFailed."""
+    """Create the repository and its one commit. Raises GitFailed."""
     try:
         from git import Git
         from git.exc import GitError
@@ -119,7 +120,7 @@ def commit_all(root: Path) -> None:
 
 
 def surroundings(root: Path) -> dict[str, str]:
-    """Environment in which git works on this repository alone and reads no configuration but its own."""
+    """Return an environment in which git works only on this repository and reads only its own configuration."""
     git_dir = root / ".git"
     pinned = {
         "GIT_DIR": git_dir,
@@ -139,7 +140,7 @@ def surroundings(root: Path) -> dict[str, str]:
 
 
 def leave_work_of_the_person(root: Path) -> None:
-    """The edit of README.md, the untracked notes and the ignored settings."""
+    """Create the edit of README.md, the untracked notes and the ignored settings."""
     with (root / "README.md").open("a", encoding="utf-8", newline="") as readme:
         readme.write(README_EDIT)
     for path, text in UNCOMMITTED.items():

@@ -17,7 +17,7 @@ from gitckpt.demo.project import create_project
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.gateway import Git
 
-#: Seconds that the agent thinks after each block: less than any real agent, more than a recorder needs for a snapshot.
+#: Seconds that the agent waits after each block: less than any real agent, more than a recorder needs for a snapshot.
 PAUSE: Final = 0.3
 
 NOTE: Final = "- written after the agent had finished\n"
@@ -27,7 +27,7 @@ Say = Callable[[str], None]
 
 
 class Demo:
-    """One telling of the story in one directory. `failures` counts the commands and checks that went wrong."""
+    """One run of the story in one directory. `failures` counts the commands and checks that failed."""
 
     def __init__(self, directory: str, run: Run, say: Say) -> None:
         self.directory, self.run, self.say = directory, run, say
@@ -44,19 +44,19 @@ class Demo:
             self.say(f"FAILED: that command ended with exit status {status}")
 
     def check(self, claim: str, wrong: list[str]) -> None:
-        """Say whether a claim holds: it does if nothing is wrong."""
+        """Report whether a claim holds: it does if nothing is wrong."""
         self.failures += bool(wrong)
         self.say(f"FAILED: {claim}, but:\n  " + "\n  ".join(wrong) if wrong else f"Checked: {claim}.")
 
     def checkpoint(self, id: str) -> Picture:
-        """What the checkpoint with this id holds, read by plain git. Raises Damaged if there is none."""
+        """Return what the checkpoint with this id holds, read by plain git. Raises Damaged if there is none."""
         refs = self.git.text("for-each-ref", "--format=%(refname)", f"refs/gitckpt/*/tags/{id}").split()
         if len(refs) != 1:
             raise Damaged(f"there should be one tag refs/gitckpt/<session>/tags/{id}, and there are {len(refs)}")
         return in_checkpoint(self.git, refs[0])
 
     def let_the_agent_work(self, lang: str, pause: float) -> None:
-        """Record the scripted agent, then look at what it did."""
+        """Record the scripted agent, then show what it did."""
         script = [sys.executable, agent.__file__, "--lang", lang, "--pause", str(pause)]
         self.say("\nAn agent migrates it to dayjs: it really edits the files, and gitckpt records each step.")
         self.command("wrap", "--", *script, shown="wrap -- python agent.py")
@@ -66,7 +66,7 @@ class Demo:
         self.command("diff", "C2", "C6", "--stat")
 
     def roll_back(self) -> None:
-        """Roll back to C6 and undo it, with a note of the person's written in between."""
+        """Roll back to C6 and undo it, with a note written by the user in between."""
         with open(os.path.join(self.directory, "notes.txt"), "a", encoding="utf-8") as notes:
             notes.write(NOTE)
         before, target = on_disk(self.directory), self.checkpoint("C6")
@@ -91,12 +91,12 @@ class Demo:
         self.undo(before)
 
     def undo(self, before: Picture) -> None:
-        """Take the last rollback back."""
+        """Undo the last rollback."""
         self.command("undo")
         self.check(f"all {len(before)} files are as before the rollback", differences(before, on_disk(self.directory)))
 
     def look_at_the_repository(self) -> None:
-        """Compare what the repository held at the beginning with what it holds now."""
+        """Compare the repository at the beginning with the repository now."""
         wrong = ["git status and git log show something else"] if commits_and_index(self.git) != self.own else []
         self.check("your commits, branches and staging area are as they were", wrong)
 
@@ -110,11 +110,11 @@ def run_demo(
     pause: float = PAUSE,
     program: str = "gitckpt",
 ) -> int:
-    """Tell the whole story in `directory`, which must be new or empty; returns 0, or 1 if any command or check failed.
+    """Tell the whole story in `directory`, which must be new or empty; return 0, or 1 if any command or check failed.
 
     `run(argv, cwd)` runs one gitckpt command line (without the word gitckpt) with its output shown, and returns its
     exit status; `say(text)` shows a piece of the story. The agent reports in `lang` (`zh` or `en`) and waits `pause`
-    seconds after each block. `program` is what a person types for gitckpt.
+    seconds after each block. `program` is what the user types for gitckpt.
 
     Raises Refused if the directory is not empty or cannot be written.
     """
@@ -136,7 +136,7 @@ def run_demo(
 
 
 def closing(where: str, failures: int, program: str = "gitckpt") -> str:
-    """What to try next, and where."""
+    """Return what to try next, and where."""
     result = f"{failures} of the steps above failed." if failures else "Everything was checked, and holds."
     tries = (
         (f"{program} show C8", "one step: what was done, what comes next, which files"),
