@@ -1,4 +1,4 @@
-"""A person at the command line: a work tree, the commands given in it, and what they answered."""
+"""A user at the command line: a work tree, the commands run in it, and their output."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ COMMIT_ID = re.compile(r"\b(?:[0-9a-f]{40}|[0-9a-f]{12})\b")
 DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d+Z)?)?)?")
 TIME = re.compile(r"\b\d\d:\d\d:\d\d\b")
 
-#: A work tree byte for byte: path to kind, permission bits and content (of a link, its text).
+#: A work tree byte for byte: path to kind, permission bits and content (for a link, its target).
 Bytes = dict[str, tuple[str, int, bytes]]
 
 
 def stable(text: str) -> str:
-    """The text with what differs from run to run given names."""
+    """Return the text with everything that varies from run to run replaced by placeholders."""
     text = TIME.sub("TIME", DATE.sub("DATE", SESSION_ID.sub("SESSION", text)))
     return COMMIT_ID.sub("COMMIT", text)
 
@@ -53,7 +53,7 @@ class Answer(NamedTuple):
 
 
 class Zygote:
-    """Runs command lines of gitckpt, each in a process of its own; see zygote.py."""
+    """Runs gitckpt command lines, each in a separate process; see zygote.py."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -75,7 +75,7 @@ class Zygote:
         )
 
     def ask(self, request: Mapping[str, Any]) -> int:
-        """The exit status of the request; the number of a signal, negative, where one ended it."""
+        """Return the exit status of the request; negative, the number of the signal that ended it."""
         assert self._process.stdin is not None and self._process.stdout is not None
         self._process.stdin.write(json.dumps(request).encode() + b"\n")
         self._process.stdin.flush()
@@ -95,7 +95,7 @@ class Zygote:
 
 
 class Place:
-    """A directory with a repository in it, and the commands that a person gives there. `env` is that person's."""
+    """A directory with a repository, and the commands that the user runs there in the environment `env`."""
 
     def __init__(self, path: Path, env: Mapping[str, str], zygote: Zygote) -> None:
         self.path, self.env, self.zygote = path, dict(env), zygote
@@ -108,12 +108,14 @@ class Place:
         env: Mapping[str, str] | None = None,
         **more: Any,
     ) -> Answer:
-        """A command line of gitckpt; `env` is added to the environment, `more` is what else zygote.py knows."""
+        """Run a gitckpt command line; `env` is added to the environment, `more` are further fields of a zygote.py
+        request.
+        """
         data = stdin.encode() if isinstance(stdin, str) else stdin
         return self.zygote.run(args, cwd=cwd or self.path, env=self.env | dict(env or {}), stdin=data, **more)
 
     def ok(self, *args: str, stdin: str | bytes = b"", cwd: Path | None = None) -> Answer:
-        """The same, of which success is expected."""
+        """Do the same, and expect success."""
         answer = self.run(*args, stdin=stdin, cwd=cwd)
         assert answer.status == 0, answer
         return answer
@@ -122,18 +124,18 @@ class Place:
         return self.ok(*args, "--json", cwd=cwd).json
 
     def bound(self, *args: str, stdin: bytes = b"", **limits: Any) -> Answer:
-        """The same as somebody whom permission bits bind, and with the limits that zygote.py knows."""
+        """Do the same as a user bound by permission bits, with the limits that zygote.py supports."""
         return self.zygote.run(args, cwd=self.path, env=self.env, stdin=stdin, unprivileged=True, **limits)
 
     def process(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Answer:
-        """The same in a fresh Python, where imports or the interpreter itself matter."""
+        """Do the same in a fresh Python, for tests where imports or the interpreter itself matter."""
         command = [sys.executable, "-m", "gitckpt", *args]
         environment = self.env if env is None else env
         done = subprocess.run(command, cwd=self.path, env=environment, input=stdin, capture_output=True, timeout=HANG)
         return Answer(done.returncode, done.stdout, done.stderr.decode("utf-8", "surrogateescape"))
 
     def typed(self, *args: str, keys: str = "", colours: bool = False) -> Answer:
-        """A command line at a terminal, with `keys` typed ahead; `out` is all that it shows there."""
+        """Run a command line at a terminal, with `keys` typed ahead; `out` is everything shown there."""
         master, slave = pty.openpty()
         settings = termios.tcgetattr(slave)
         settings[3] &= ~termios.ECHO
@@ -147,7 +149,7 @@ class Place:
         return Answer(status, _drained(master).replace(b"\r\n", b"\n"), "")
 
     def before_git(self, script: str) -> dict[str, str]:
-        """An environment with a shell script in front of git, which goes on to git itself, `$GIT`, where it ends."""
+        """Return an environment with a shell script in front of git, which runs the real git, `$GIT`, when it ends."""
         shim = self.path.parent / "bin" / "git"
         shim.parent.mkdir(exist_ok=True)
         shim.write_text(f'#!/bin/sh\n{script}\nexec "$GIT" "$@"\n')
@@ -170,7 +172,7 @@ class Place:
         return (self.path / name).read_text()
 
     def bytes(self) -> Bytes:
-        """The work tree as it is now, `.git` apart."""
+        """Return the current work tree, without `.git`."""
         found: Bytes = {}
         for directory, names, files in os.walk(self.path):
             names[:] = [name for name in names if name != ".git"]
@@ -180,7 +182,9 @@ class Place:
         return found
 
     def users(self) -> dict[str, str]:
-        """What is the user's in the repository: HEAD, staging area, branches, stash, reflog, configuration."""
+        """Return what belongs to the user in the repository: HEAD, staging area, branches, stash, reflog,
+        configuration.
+        """
         index = (self.path / ".git" / "index").read_bytes()
         return {
             "HEAD": (self.path / ".git" / "HEAD").read_text(),
@@ -191,22 +195,22 @@ class Place:
         }
 
     def ids(self) -> list[str | None]:
-        """The ids of all events of the current session, oldest first; the kind where an event has none."""
+        """Return the ids of all events of the current session, oldest first; the kind for an event without an id."""
         return [event["id"] or event["kind"] for event in self.json("log")["events"]]
 
     def copy(self, path: Path) -> Place:
-        """The same place elsewhere, to be changed."""
+        """Copy the place to another path."""
         shutil.copytree(self.path, path, symlinks=True)
         return Place(path, self.env, self.zygote)
 
 
 def _drained(master: int) -> bytes:
-    """All that the other side of a terminal has written, now that nobody has it open."""
+    """Return everything written by the other side of a terminal, which nobody has open any more."""
     found = b""
     try:
         while chunk := os.read(master, 1 << 16):
             found += chunk
-    except OSError:  # the end, as Linux tells it
+    except OSError:  # the end, as Linux reports it
         pass
     finally:
         os.close(master)
@@ -221,7 +225,7 @@ def _look(path: Path) -> tuple[str, int, bytes]:
 
 
 def checkpoint(id: str, done: str = "changed a.txt", hint: str = "", phase: str = "implement") -> str:
-    """A checkpoint block, complete."""
+    """Return a complete checkpoint block."""
     return (
         f"===CHECKPOINT {id}===\nphase: {phase}\ndone: [{done}]\nnext: [go on, tool: edit_file]\n"
         f"state_ref: [current=a.txt]\nrollback_hint: [{hint or 'git checkout a.txt'}]\n===END===\n"
@@ -229,13 +233,13 @@ def checkpoint(id: str, done: str = "changed a.txt", hint: str = "", phase: str 
 
 
 def retry(id: str, reason: str = "it broke", strategy: str = "try b.txt") -> str:
-    """A RETRY block."""
+    """Return a RETRY block."""
     return f"===RETRY===\nfrom: {id}\nreason: [{reason}]\nnew_strategy: [{strategy}]\n===END===\n"
 
 
 def broken_python(place: Place, function: str) -> dict[str, str]:
-    """An environment in which a function of Python is none, as by an installation that is broken: whoever calls it
-    fails as a fault of ours does."""
+    """Return an environment in which a Python function is None, as in a broken installation: calling it fails like a
+    bug in gitckpt."""
     site = place.path.parent / function
     site.mkdir(exist_ok=True)
     (site / "sitecustomize.py").write_text(f"import {function.partition('.')[0]}\n{function} = None\n")

@@ -1,6 +1,6 @@
-"""Surroundings that no test can feel: no `GIT_*` variable, no configuration and no home of the caller's; one umask.
+"""A hermetic environment: none of the caller's `GIT_*` variables, configuration or home directory, and a fixed umask.
 
-A repository is made once and copied for each test that asks for one."""
+A repository is created once and copied for each test that requests one."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from project import Project, create_template
 hypothesis.settings.register_profile("suite", deadline=None, database=None)
 hypothesis.settings.load_profile("suite")
 
-#: Variables that git, or gitckpt, looks at.
+#: Variables that git or gitckpt reads.
 FOREIGN = ("GIT_", "GITCKPT_", "XDG_", "LC_", "SSH_")
 FOREIGN_NAMES = ("EMAIL", "PAGER", "EDITOR", "VISUAL", "LANGUAGE", "NO_COLOR", "COLUMNS")
 
 
-# a shell has what it starts in the background ignore Ctrl-C, nohup has it ignore a hang-up, and so do all children of
-# that: ours heed both wherever the suite runs
+# a shell makes its background processes ignore Ctrl-C, nohup makes them ignore a hang-up, and children inherit that;
+# our processes must handle both wherever the suite runs
 for number, heeded in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, heeded)
@@ -46,7 +46,7 @@ def hermetic(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home directory for this test alone, with no configuration in it."""
+    """A home directory for this test only, without configuration."""
     directory = tmp_path / "home"
     directory.mkdir()
     monkeypatch.setenv("HOME", str(directory))
@@ -55,19 +55,19 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The repository that others are copies of."""
+    """The repository that others are copied from."""
     return create_template(tmp_path_factory.mktemp("template") / "project")
 
 
 @pytest.fixture
 def project(template: Path, home: Path, tmp_path: Path) -> Project:
-    """A repository with one commit, to be worked in, and its user's empty home."""
+    """A repository with one commit to work in, and an empty home directory of its user."""
     return Project.copy(template, tmp_path / "project")
 
 
 @pytest.fixture
 def scratch() -> Iterator[Path]:
-    """A directory with a short name, for what has a limit on its length."""
+    """A directory with a short name, for things with a limited path length."""
     directory = Path(tempfile.mkdtemp(prefix="g"))
     yield directory
     shutil.rmtree(directory, ignore_errors=True)

@@ -1,4 +1,4 @@
-"""The command line as `gitckpt.cli.app` declares it, read from its functions."""
+"""The command line as declared by `gitckpt.cli.app`, read from its functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from gitckpt.cli.app import app
 
 
 class Parameter(NamedTuple):
-    """One parameter of a command: its name in Python, its type, and its names as an option, none for an argument."""
+    """One parameter of a command: its Python name, its type, and its option names, none for an argument."""
 
     name: str
     kind: type
@@ -20,7 +20,7 @@ class Parameter(NamedTuple):
 
 
 def commands() -> dict[str, list[Parameter]]:
-    """Command → its parameters."""
+    """Map each command to its parameters."""
     functions = [command.callback for command in app.registered_commands]
     return {function.__name__: _parameters(function) for function in functions if function is not None}
 

@@ -1,4 +1,4 @@
-"""Random edits of a small work tree, as data: what a person or an agent may do between two checkpoints."""
+"""Random edits of a small work tree, as data: what a user or an agent may do between two checkpoints."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 Edit = tuple[Any, ...]
 
-#: Names that meet: files and directories of one name, ignored ones, tracked ones, one that is not ASCII.
+#: Names that collide: files and directories of the same name, ignored ones, tracked ones, one that is not ASCII.
 PATHS = (
     "a",
     "a/x",
@@ -46,7 +46,7 @@ scripts = st.lists(edit, min_size=1, max_size=8)
 
 
 def apply(root: Path, script: Iterable[Edit]) -> None:
-    """Carry the edits out; one that does not apply is passed over."""
+    """Apply the edits; skip those that cannot be applied."""
     carry_out: dict[str, Callable[..., None]] = {
         "write": _write, "remove": _remove, "link": _link, "mkdir": _mkdir, "chmod": _chmod, "rename": _rename, "rules": _rules,
     }  # fmt: skip
@@ -55,7 +55,7 @@ def apply(root: Path, script: Iterable[Edit]) -> None:
 
 
 def _make_way(root: Path, path: str) -> Path:
-    """Remove what stands at a path and files where its directories are to be; make those."""
+    """Remove what is at a path, and files in place of its parent directories; create those directories."""
     _remove(root, path)
     full = root / path
     for parent in list(full.relative_to(root).parents)[-2::-1]:

@@ -1,4 +1,4 @@
-"""Pages that are typed from top to bottom: their commands, each with the output that the page shows under it."""
+"""Pages meant to be typed from top to bottom: their commands, each with the output shown below it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PROMPT = re.compile(r"^\$ (.*\n)((?:(?!\$ ).*\n)*)", re.MULTILINE)
 
 
 class Typed(NamedTuple):
-    """What is typed, the line of the page where it stands, and the output that the page shows; None where none is."""
+    """What is typed, its line on the page, and the output shown; None if the page shows none."""
 
     line: int
     text: str
@@ -22,7 +22,7 @@ class Typed(NamedTuple):
 
 
 def typed(page: str) -> Iterator[Typed]:
-    """A fence of `sh` whole, one of `console` prompt by prompt."""
+    """Yield a fence of `sh` as a whole, one of `console` prompt by prompt."""
     for fence in FENCE.finditer(page):
         line = page.count("\n", 0, fence.start(2)) + 1
         if fence[1] == "sh":
@@ -33,11 +33,13 @@ def typed(page: str) -> Iterator[Typed]:
 
 
 def installs(typed: Typed) -> bool:
-    """Whether it puts gitckpt itself on a machine, tries it from elsewhere, or takes it off again."""
+    """Return whether it installs gitckpt itself, runs it without installing it, or removes it."""
     return re.match(r"(?:pipx?|uvx?) ", typed.text) is not None
 
 
 def is_shown(output: str, shown: str) -> bool:
-    """Whether a page shows this output: `…` stands for anything in its line, and alone on a line for any lines."""
+    """Return whether a page shows this output: `…` stands for anything in its line, and alone on a line for any
+    lines.
+    """
     lines = (r"(?:.*\n)*" if line == "…\n" else re.escape(line).replace("…", ".*") for line in shown.splitlines(True))
     return re.fullmatch("".join(lines), output) is not None

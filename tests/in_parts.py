@@ -1,4 +1,4 @@
-"""A long run of a seeded test as a command of its own, in parts that each begin in a fresh repository."""
+"""Run a long seeded test as a command, in parts that each begin in a fresh repository."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from project import create_template
 
 
 def run_in_parts(act: Callable[[Path, int, int], None], *, document: str, steps: int, length: int, said: str) -> None:
-    """Read `--steps` and `--seed`, call `act` with a template, the seed of the part and its steps, and print `said` at
-    the end. Each part has as many as `length` steps."""
+    """Read `--steps` and `--seed`, call `act` with a template, the seed of the part and its number of steps, and print
+    `said` at the end. Each part has at most `length` steps."""
     parser = argparse.ArgumentParser(description=document, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--steps", type=int, default=steps)
     parser.add_argument("--seed", type=int, default=1)

@@ -1,7 +1,7 @@
-"""Random steps between the checkpoints of several recorders that live long, each of which remembers what it has seen.
+"""Random steps between the checkpoints of several long-lived recorders, each of which remembers what it has seen.
 
-Anybody may change anything meanwhile: a person and his git, rules, settings, other processes of gitckpt, and the other
-recorders. After each checkpoint what is on record is compared with the disk, as plain git and a walk see it.
+Anything may change in between: through the user and their git, rules, settings, other gitckpt processes, and the other
+recorders. After each checkpoint, what is on record is compared with the disk as seen by plain git and a directory walk.
 
     python tests/long_lived.py --steps 1000 --seed 1
 """
@@ -27,7 +27,7 @@ from gitckpt.repo.recorded import recorded_empty, recorded_modes, recorded_stagi
 from gitckpt.restorer import restore_for_retry
 from gitckpt.trajectory.events import Event
 
-#: What the user's git may be told, beside what `wandering` does.
+#: Git commands of the user, in addition to those in `wandering`.
 GIT = (
     ("sparse-checkout", "set", "--no-cone", "/src/", "/d/", "/.gitignore"),
     ("sparse-checkout", "disable"),
@@ -42,7 +42,7 @@ RULES = ("", "*.txt\n", "d/\n", "excluded*\n", "sub*\n!sub dir/\n")
 
 
 class LongLived:
-    """A repository, and recorders that stay."""
+    """A repository, and recorders that keep running."""
 
     def __init__(self, project: Project, seed: int, count: int = 3) -> None:
         self.project, self.random, self.story = project, Random(seed), [f"seed {seed}"]
@@ -54,7 +54,9 @@ class LongLived:
         self.number = 0
 
     def go(self, steps: int) -> None:
-        """So many steps. Raises AssertionError, with the story so far, where a checkpoint is not what is on disk."""
+        """Take this many steps. Raises AssertionError, with the story so far, if a checkpoint differs from what is on
+        disk.
+        """
         acts = [self.wander, self.disturb, self.record, self.save, self.go_back, self.try_again, self.look]
         for _ in range(steps):
             try:
@@ -66,7 +68,7 @@ class LongLived:
         self.story.append(wandering.step(self.project, self.random))
 
     def disturb(self) -> None:
-        """What is easily overlooked by who remembers."""
+        """Make a change that a recorder relying on its memory easily overlooks."""
         acts = (self.git, self.rule, self.edit_unseen, self.swap, self.gut, self.close, self.wait)
         self.story.append(self.random.choices(acts, [5, 2, 1, 1, 1, 1, 1])[0]())
 
@@ -88,7 +90,7 @@ class LongLived:
         return [path for path in found if path.is_file() and not path.is_symlink()]
 
     def edit_unseen(self) -> str:
-        """Other content of the same size, under the same time."""
+        """Write other content of the same size with the same time."""
         path = self.random.choice(self.files())
         if "/.git/" in str(path):
             return "no edit"
@@ -98,7 +100,7 @@ class LongLived:
         return f"edit {path} unseen"
 
     def swap(self) -> str:
-        """Two directories, or two files, change places."""
+        """Swap two directories."""
         first, second, aside = (self.project.root / name for name in ("d", "src", "aside"))
         if not (first.is_dir() and second.is_dir()):
             return "no swap"
@@ -108,7 +110,7 @@ class LongLived:
         return "swap"
 
     def gut(self) -> str:
-        """A repository inside is none for a while."""
+        """Make a nested repository invalid for a while, or valid again."""
         head, aside = (self.project.root / "nested/.git" / name for name in ("HEAD", "HEAD.aside"))
         for old, new in ((head, aside), (aside, head)):
             if old.is_file():
@@ -132,7 +134,7 @@ class LongLived:
         self.compare(lambda: self.recorders[chosen].record(checkpoint(f"C{self.number}")))
 
     def save(self) -> None:
-        """As a process of its own."""
+        """Record in a separate process."""
         self.number += 1
         self.story.append(f"another process records C{self.number}")
         self.compare(lambda: self.project.checkpoint(f"C{self.number}", session=self.random.choice((None, "s1", "s9"))))
@@ -152,7 +154,7 @@ class LongLived:
         self.attempt(act)
 
     def try_again(self) -> None:
-        """A RETRY puts files back, by who lives long."""
+        """Let a long-lived recorder restore files for a RETRY."""
         recorder = self.random.choice(self.recorders)
         known = [event.id for event in recorder.session.events if event.id] if recorder.session else []
         if known:
@@ -168,7 +170,9 @@ class LongLived:
             agree(f"it is refused for a reason: {error}", True, any(reason in str(error) for reason in ANY_REASON))
 
     def compare(self, record: Callable[[], Event]) -> None:
-        """What is on record is what is on disk: content, bits, links, empty directories, HEAD and staging area."""
+        """Check that what is on record is what is on disk: content, bits, links, empty directories, HEAD and staging
+        area.
+        """
         before = Picture(self.project)
         outside = self.outside(before)
         event = record()
@@ -188,7 +192,7 @@ class LongLived:
         self.commits.append(event.commit)
 
     def outside(self, picture: Picture) -> dict[str, tuple[str, bytes]]:
-        """What a sparse checkout leaves out, as the index has it."""
+        """Return what a sparse checkout leaves out, as the index has it."""
         if self.project.git("config", "--bool", "core.sparseCheckout", ok=(0, 1)) != "true":
             return {}
         rows = self.project.git_bytes("ls-files", "-z", "-v", "-s").split(b"\0")
@@ -210,7 +214,7 @@ def _has_entries(disk: dict[str, Entry], directory: str) -> bool:
 
 
 def live_long(template: Path, seed: int, steps: int) -> None:
-    """So many steps in a repository of its own."""
+    """Take this many steps in a fresh repository."""
     with tempfile.TemporaryDirectory() as directory:
         LongLived(Project.copy(template, Path(directory) / "project"), seed).go(steps)
 

@@ -1,5 +1,5 @@
-"""An agent that carries the migration out in the current directory. It goes on after each block only when that is on
-record, so that what follows a block is never taken for what preceded it."""
+"""An agent that carries out the migration in the current directory. After each block it waits until that is on record,
+so that what follows a block is never mistaken for what preceded it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from migration import STEPS
 
 
 def events() -> int:
-    """How many events are on record."""
+    """Return how many events are on record."""
     count = ["git", "rev-list", "--count", "--first-parent", "--glob=refs/gitckpt/*/heads/*"]
-    root = 1  # the constant commit that every session hangs on
+    root = 1  # the constant commit below every session
     return int(subprocess.run(count, capture_output=True, check=True).stdout) - root
 
 

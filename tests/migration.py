@@ -1,6 +1,6 @@
-"""The migration from moment to dayjs of the protocol's own example: the project, and what the agent does step by step.
+"""The migration from moment to dayjs in the protocol's own example: the project, and what the agent does step by step.
 
-The blocks that the example shows are those of the example; those that it leaves out are filled in.
+Blocks shown in the example are copied from it; those that it leaves out are filled in.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ OTHERS = [f"src/pages/Page{number}.tsx" for number in range(1, 10)]
 
 
 class Step(NamedTuple):
-    """What the agent writes to files, and the block that it prints then. `id` is the event's, as gitckpt names it."""
+    """What the agent writes to files, and the block that it then prints. `id` is the event's id in gitckpt."""
 
     id: str
     files: dict[str, str]

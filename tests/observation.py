@@ -1,4 +1,4 @@
-"""Pictures of what is on disk, in a tree and in a git directory, to be compared whole."""
+"""Pictures of what is on disk, in a tree and in a git directory, for comparison as a whole."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import stat
 import subprocess
 from pathlib import Path
 
-#: Kind, permission bits, content: the text of a link, b"" for what has none. Directories end in `/`.
+#: Kind, permission bits, content: the target of a link, b"" if it has none. Directories end in `/`.
 Entry = tuple[str, int, bytes]
 
-#: Mode as git writes it, content.
+#: The mode as git writes it, and the content.
 Recorded = tuple[str, bytes]
 
 KINDS = {stat.S_IFREG: "file", stat.S_IFLNK: "link", stat.S_IFDIR: "directory", stat.S_IFIFO: "FIFO"}
 
 
 def on_disk(root: Path) -> dict[str, Entry]:
-    """Everything below `root`, the `.git` at its top apart. No link is followed."""
+    """Return everything below `root` except the `.git` at its top. Links are not followed."""
     found: dict[str, Entry] = {}
     _walk(root, "", found)
     found.pop(".git", None)
@@ -39,7 +39,7 @@ def _walk(root: Path, prefix: str, found: dict[str, Entry]) -> None:
 
 
 def files_on_disk(root: Path) -> dict[str, Recorded]:
-    """All files and links below `root` as a snapshot that leaves nothing out records them."""
+    """Return all files and links below `root` in the form in which a complete snapshot records them."""
     return {
         path: ("120000" if kind == "link" else "100755" if mode & 0o100 else "100644", content)
         for path, (kind, mode, content) in on_disk(root).items()
@@ -48,7 +48,7 @@ def files_on_disk(root: Path) -> dict[str, Recorded]:
 
 
 def traces(root: Path) -> dict[str, tuple[int, ...]]:
-    """Inode and times of everything below `root`, git's own apart: what a write would change."""
+    """Return inode and times of everything below `root` except git's own: what a write would change."""
     found: dict[str, tuple[int, ...]] = {}
     for path in on_disk(root):
         status = os.lstat(root / path)
@@ -57,7 +57,7 @@ def traces(root: Path) -> dict[str, tuple[int, ...]]:
 
 
 def in_tree(root: Path, tree: str) -> dict[str, Recorded]:
-    """What a tree or the tree of a commit holds, read with plain git."""
+    """Return the contents of a tree, or of a commit's tree, read with plain git."""
     listing = _look(root, "ls-tree", "-r", "-z", "--full-tree", tree)
     rows = [row.partition(b"\t") for row in listing.split(b"\0") if row]
     names = [(head.split()[0].decode(), head.split()[2], os.fsdecode(path)) for head, _, path in rows]
@@ -82,9 +82,10 @@ def _look(root: Path, *arguments: str, data: bytes = b"") -> bytes:
 
 
 def of_the_user(root: Path) -> dict[str, object]:
-    """All that a user has in his git directory: references by value, every file by content and time.
+    """Return everything that belongs to the user in the git directory: references by value, every file by content and
+    time.
 
-    What gitckpt keeps to itself is left out, and the object store, which only grows.
+    What gitckpt keeps for itself is left out, and so is the object store, which only grows.
     """
     git_dir, common = (
         Path(os.fsdecode(line))
@@ -111,6 +112,6 @@ def _references(root: Path) -> list[str]:
 
 
 def differences(before: dict[str, object], after: dict[str, object]) -> dict[str, tuple[object, object]]:
-    """By name, what two pictures disagree on."""
+    """Return, by name, where two pictures disagree."""
     names = sorted(before.keys() | after.keys())
     return {name: (before.get(name), after.get(name)) for name in names if before.get(name) != after.get(name)}

@@ -1,4 +1,4 @@
-"""Fixtures: a person's environment, with nothing of the machine's own in it, and a small repository."""
+"""Fixtures: a user's environment without anything from the machine, and a small repository."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def zygote(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Zygote]:
 
 @pytest.fixture(scope="session")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The environment of a person with a home of his own."""
+    """The environment of a user with a separate home directory."""
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(GIT_CONFIG)
     (home / "tmp").mkdir()
@@ -37,7 +37,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.fixture(scope="session")
 def template_place(tmp_path_factory: pytest.TempPathFactory, environment: dict[str, str], zygote: Zygote) -> Place:
-    """A repository with one commit. What is recorded in it need not outlive the machine, so nothing waits for the disk."""
+    """A repository with one commit. Its records need not survive a crash of the machine, so nothing waits for
+    the disk.
+    """
     path = tmp_path_factory.mktemp("template") / "work"
     path.mkdir()
     place = Place(path, environment, zygote)

@@ -1,4 +1,4 @@
-"""A user's repository, and gitckpt at work in it as a new process would be: nothing is kept in memory between calls."""
+"""A user's repository, and gitckpt running in it as a new process would: nothing is kept in memory between calls."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ FILES = {
     "tests/check.sh": b"#!/bin/sh\nexit 0\n",
 }
 
-#: Who the user is, and when: the same commits wherever the suite runs.
+#: The user's name and a fixed time: the same commits wherever the suite runs.
 USER = {
     f"GIT_{role}_{what}": value
     for role in ("AUTHOR", "COMMITTER")
@@ -40,7 +40,7 @@ USER = {
 
 
 def create_template(root: Path) -> Path:
-    """A repository with one commit and without hooks."""
+    """Create a repository with one commit and without hooks."""
     project = Project.create(root)
     for path, content in FILES.items():
         project.write(path, content, 0o755 if path.endswith(".sh") else 0o644)
@@ -49,14 +49,16 @@ def create_template(root: Path) -> Path:
 
 
 class Project:
-    """A repository at `root`. Paths are relative to it; names that are not UTF-8 as `os.fsdecode` gives them."""
+    """A repository at `root`. Paths are relative to it; names that are not UTF-8 are given as by `os.fsdecode`."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
 
     @classmethod
     def create(cls, root: Path, *options: str) -> Project:
-        """An empty repository. What is recorded in it need not outlive the machine, so nothing waits for the disk."""
+        """Create an empty repository. Its records need not survive a crash of the machine, so nothing waits for the
+        disk.
+        """
         root.mkdir(parents=True, exist_ok=True)
         project = cls(root)
         project.git("init", "-q", "-b", "main", "--template=", *options)
@@ -68,7 +70,7 @@ class Project:
 
     @classmethod
     def copy(cls, template: Path, root: Path) -> Project:
-        """A copy of a repository, as young as a clone, with an index that has seen its files."""
+        """Copy a repository, with fresh times like a clone and a refreshed index."""
         project = cls(shutil.copytree(template, root, symlinks=True, copy_function=shutil.copy))
         project.git("update-index", "-q", "--refresh")
         return project
@@ -76,24 +78,24 @@ class Project:
     # -- as the user
 
     def git_bytes(self, *arguments: str | bytes, data: bytes = b"", ok: tuple[int, ...] = (0,)) -> bytes:
-        """What git prints when the user runs it."""
+        """Run git as the user; return its output."""
         environment = {**os.environ, **USER, "GIT_EDITOR": "true"}
         done = subprocess.run(["git", *arguments], cwd=self.root, input=data, env=environment, capture_output=True)
         assert done.returncode in ok, f"git {arguments}: {(done.stderr + done.stdout).decode()}"
         return done.stdout
 
     def git(self, *arguments: str | bytes, data: bytes = b"", ok: tuple[int, ...] = (0,)) -> str:
-        """The same as text, without the line end."""
+        """Do the same; return text without the line end."""
         return self.git_bytes(*arguments, data=data, ok=ok).decode("utf-8", "surrogateescape").rstrip("\n")
 
     def commit(self, message: str) -> str:
-        """Commit everything; the id of the commit."""
+        """Commit everything; return the id of the commit."""
         self.git("add", "-A")
         self.git("commit", "-q", "--allow-empty", "-m", message)
         return self.git("rev-parse", "HEAD")
 
     def write(self, path: str, content: str | bytes = b"", mode: int | None = None) -> None:
-        """Write a file, its directories too."""
+        """Write a file, creating its directories."""
         full = self.root / path
         full.parent.mkdir(parents=True, exist_ok=True)
         full.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -116,26 +118,26 @@ class Project:
         full.parent.mkdir(parents=True, exist_ok=True)
         os.symlink(os.fsencode(target), os.fsencode(full))
 
-    # -- what there is to see
+    # -- what can be seen
 
     def disk(self) -> dict[str, Entry]:
-        """The work tree, ignored files included."""
+        """Return the work tree, including ignored files."""
         return on_disk(self.root)
 
     def held(self, tree: str) -> dict[str, Recorded]:
-        """What a tree, or an event's commit, holds."""
+        """Return the contents of a tree, or of an event's commit."""
         return in_tree(self.root, tree)
 
     def of_the_user(self) -> dict[str, object]:
-        """All in the git directory that is the user's."""
+        """Return everything in the git directory that belongs to the user."""
         return of_the_user(self.root)
 
     def staged(self) -> bytes:
-        """The staging area with stages and flags."""
+        """Return the staging area with stages and flags."""
         return self.git_bytes("ls-files", "-z", "--stage", "-v", "-t")
 
     def status(self) -> bytes:
-        """What `git status` says, the index left as it is."""
+        """Return the output of `git status`, without touching the index."""
         return self.git_bytes("--no-optional-locks", "status", "--porcelain=v2", "-z", "--branch", "-uall")
 
     # -- gitckpt
@@ -144,11 +146,11 @@ class Project:
         return discover(os.fsencode(self.root / directory))
 
     def tree(self, directory: str = "") -> WorkTree:
-        """The work tree opened anew."""
+        """Open the work tree anew."""
         return WorkTree(self.repository(directory))
 
     def snapshot(self) -> Snapshot:
-        """A snapshot as a new process takes it."""
+        """Take a snapshot as a new process does."""
         tree = self.tree()
         with tree.lock:
             snapshot = tree.snapshotter.take()
@@ -160,7 +162,7 @@ class Project:
         return self.record(checkpoint(id, **fields), session=session)
 
     def record(self, block: Block, *, session: str | None = None, restoring: bool = False) -> Event:
-        """Record a block; with `restoring` a RETRY puts the files back."""
+        """Record a block; with `restoring`, a RETRY restores the files."""
         tree = self.tree()
         recorder = Recorder(tree, name=session, restore=restore_for_retry if restoring else None)
         event = recorder.record(block)
@@ -171,7 +173,7 @@ class Project:
         return Reader(self.repository()).find(name).event
 
     def plan(self, name: str, scope: str = "staged", *, hint: bool = False, paths: tuple[bytes, ...] = ()) -> Plan:
-        """The plan of a rollback that is not carried out."""
+        """Return the plan of a rollback without carrying it out."""
         tree = self.tree()
         restorer = Restorer(tree)
         with tree.lock:
@@ -237,11 +239,11 @@ def _wish(
 
 
 def checkpoint(id: str, **fields: Any) -> Block:
-    """A CHECKPOINT block as the reader gives it."""
+    """Return a CHECKPOINT block as the reader returns it."""
     given: Mapping[str, Any] = {"phase": "implement", "done": [f"step {id}"], "next": "go on"} | fields
     return Block("checkpoint", id, id.removeprefix("C"), dict(given))
 
 
 def retry(source: str, reason: str = "it failed", strategy: str = "another way") -> Block:
-    """A RETRY block as the reader gives it."""
+    """Return a RETRY block as the reader returns it."""
     return Block("retry", None, "", {"from": source, "reason": reason, "new_strategy": strategy})

@@ -1,8 +1,8 @@
-"""Random walks through a repository, with the laws of recording and going back looked at after each step.
+"""Random walks through a repository that check the laws of recording and going back after each step.
 
     python tests/random_walk.py --steps 10000 --seed 1
 
-A walk is told by its seed alone, and a broken law by the seed and the steps that led to it.
+A walk is determined by its seed; a broken law is reported with the seed and the steps that led to it.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from project import Project
 
 from gitckpt.errors import Refused
 
-#: Steps in one repository, after which another is begun.
+#: The number of steps in one repository before the next is begun.
 LENGTH = 40
 
-#: What a rollback may refuse for; nothing is changed then.
+#: The reasons for which a rollback may refuse; nothing is changed then.
 ANY_REASON = ("in the way", "operation of git in progress", "no rollback to undo", "no undo to take back")
 
 SCOPES = ("files", "staged", "all")
 
 
 class Picture:
-    """All there is to see at one moment. `covered` is what a checkpoint of it must hold, as plain git tells it."""
+    """Everything visible at one moment. `covered` is what a checkpoint of it must hold, according to plain git."""
 
     def __init__(self, project: Project) -> None:
         self.disk = project.disk()
@@ -52,21 +52,21 @@ class Picture:
 
 
 def agree(law: str, wanted: object, found: object) -> None:
-    """Raise AssertionError, with what differs, where the two are not the same."""
+    """Raise AssertionError with the difference if the two are not equal."""
     if wanted != found:
         both = isinstance(wanted, dict) and isinstance(found, dict)
         raise AssertionError(f"{law}: {differences(wanted, found) if both else (wanted, found)}")
 
 
 def ignored(project: Project, paths: set[str]) -> set[str]:
-    """Those of the paths that the rules in force ignore."""
+    """Return those of the paths that the current rules ignore."""
     names = b"".join(os.fsencode(path) + b"\0" for path in sorted(paths))
     found = project.git_bytes("check-ignore", "--no-index", "-z", "--stdin", data=names, ok=(0, 1))
     return set(map(os.fsdecode, found.split(b"\0"))) & paths
 
 
 class Move(NamedTuple):
-    """A rollback, an undo or a redo: how far it went, and what there was before it and after."""
+    """A rollback, an undo or a redo: its scope, and the state before and after it."""
 
     scope: str
     before: Picture
@@ -74,7 +74,7 @@ class Move(NamedTuple):
 
 
 class Walk:
-    """One walk: a repository of some shape, and what is known of each moment that can be gone back to."""
+    """One walk: a repository of some shape, and what is known about each moment that can be gone back to."""
 
     def __init__(self, project: Project, seed: int) -> None:
         self.project, self.random, self.story = project, Random(seed), [f"seed {seed}"]
@@ -85,7 +85,7 @@ class Walk:
         self.record()
 
     def go(self, steps: int) -> None:
-        """So many steps. Raises AssertionError, with the story so far, where a law does not hold."""
+        """Take this many steps. Raises AssertionError, with the story so far, if a law does not hold."""
         for _ in range(steps):
             act = self.random.choices([self.wander, self.record, self.roll_back, self.undo, self.redo], [5, 3, 4, 1, 1])
             try:
@@ -97,7 +97,7 @@ class Walk:
         self.story.append(wandering.step(self.project, self.random))
 
     def record(self) -> None:
-        """A recording holds all that git calls content, and changes nothing."""
+        """Check that a recording holds everything that git calls content, and changes nothing."""
         before = Picture(self.project)
         self.story.append(f"record C{len(self.recorded)}")
         commit = self.project.checkpoint(f"C{len(self.recorded)}", session="s").commit
@@ -120,7 +120,7 @@ class Walk:
             self.there_and_back(move)
 
     def there_and_back(self, move: Move) -> None:
-        """Undo is the identity, and so is redo after it."""
+        """Check that undo is the identity, and so is redo after it."""
         self.undo()
         self.assert_same(move.before, Picture(self.project))
         if self.random.random() < 0.5:
@@ -132,7 +132,9 @@ class Walk:
         agree("and all of git", then.of_git, now.of_git)
 
     def known(self, picture: Picture) -> dict[str, Entry]:
-        """All but ignored directories without a file, and what holds nothing else: nothing is known of them."""
+        """Return everything except ignored directories without files, and directories that contain only those: nothing
+        is known about them.
+        """
         files = [path for path in picture.disk if not path.endswith("/")]
         bare = {path for path in picture.disk if path.endswith("/") and not any(f.startswith(path) for f in files)}
         unknown = ignored(self.project, bare)
@@ -157,7 +159,9 @@ class Walk:
     def move(
         self, name: str, act: Callable[[], object], scope: str, target: Picture, brought: Collection[str] = ()
     ) -> Move | None:
-        """Go back; None where it was refused, and then nothing has changed. What an earlier move `brought` may go."""
+        """Go back; return None if it was refused, in which case nothing may have changed. What an earlier move
+        `brought` may disappear.
+        """
         before = Picture(self.project)
         self.story.append(name)
         try:
@@ -174,7 +178,9 @@ class Walk:
         return move
 
     def check_files(self, move: Move, target: Picture, brought: Collection[str]) -> None:
-        """All is as it was. What is there besides was there before, and what no checkpoint holds is there still."""
+        """Check that everything is as it was: anything else must have existed before, and what no checkpoint holds must
+        still exist.
+        """
         before, now, wanted = move.before, move.after, target.covered
         agree("it is as it was", wanted, {path: now.disk.get(path) for path in wanted})
         agree("no other repository comes or goes", before.nested, now.nested)
@@ -188,7 +194,7 @@ class Walk:
         agree("no ignored file is lost", set(), lost - set(brought))
 
     def check_git(self, move: Move, target: Picture) -> None:
-        """The scope says what of git's moves."""
+        """Check that only what the scope includes has changed in git."""
         scope, before, now = move
         changed = {os.path.relpath(name, self.project.root) for name in differences(before.users, now.users)}
         if scope != "all":
@@ -207,7 +213,7 @@ def as_recorded(entry: Entry) -> tuple[str, bytes]:
 
 
 def walk(template: Path, seed: int, steps: int) -> None:
-    """A walk in a repository of its own."""
+    """Walk in a fresh repository."""
     with tempfile.TemporaryDirectory() as directory:
         Walk(Project.copy(template, Path(directory) / "project"), seed).go(steps)
 

@@ -1,4 +1,4 @@
-"""The migration on record: where, and what the work tree was after each step."""
+"""The migration on record, and the work tree after each step."""
 
 from __future__ import annotations
 

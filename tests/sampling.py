@@ -1,4 +1,4 @@
-"""Which of many like cases belong to every run, and which to the slow one alone."""
+"""Choose which of many similar cases belong to every run, and which only to the slow one."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def others_slow(values: Iterable[Any], fast: Callable[[Any], bool]) -> list[Any]:
-    """The values as parameters of a test; all but the `fast` ones are for the slow run."""
+    """Return the values as test parameters; all except the `fast` ones are marked slow."""
     return [value if fast(value) else _slow(value) for value in values]
 
 

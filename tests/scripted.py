@@ -1,6 +1,6 @@
-"""A model endpoint that plays a script instead of thinking: a real HTTP server, streaming as endpoints do.
+"""A model endpoint that plays a script: a real HTTP server that streams as endpoints do.
 
-A script is a list of turns, one for each request, or a function of the messages it is sent. Every request is kept."""
+A script is a list of turns, one per request, or a function of the messages sent. Every request is kept."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ Message = dict[str, Any]
 
 
 class Turn(NamedTuple):
-    """What is answered: text and tool calls (name and arguments; a str is sent as it is), or a refusal.
+    """One answer: text and tool calls (name and arguments; a str is sent unchanged), or a refusal.
 
-    `cut` ends the stream after so many events; `usage` False reports no tokens; `quirks` sends calls without index and
-    id."""
+    `cut` ends the stream after that many events; with `usage` False no tokens are reported; `quirks` sends calls
+    without index and id."""
 
     text: str = ""
     calls: tuple[tuple[str, Any], ...] = ()
@@ -35,12 +35,12 @@ def say(text: str, **more: Any) -> Turn:
 
 
 def call(name: str, arguments: Any = None, /, **more: Any) -> Turn:
-    """One tool call; the arguments are those named, or a text as it is."""
+    """Return one tool call; the arguments are given by name, or as unparsed text."""
     return Turn(calls=((name, more if arguments is None else arguments),))
 
 
 def calls(*turns: Turn) -> Turn:
-    """Several calls in one reply."""
+    """Combine several calls in one reply."""
     return Turn(calls=tuple(one for turn in turns for one in turn.calls))
 
 
@@ -50,7 +50,7 @@ def refuse(status: int, message: str = "scripted refusal", **headers: str) -> Tu
 
 
 def save(done: Sequence[str], todo: Sequence[str] = ("go on",), **more: Any) -> Turn:
-    """A checkpoint with one fact."""
+    """Return a checkpoint call with one fact."""
     facts = more.pop("facts", [{"text": f"{len(done)} done", "source": "README.md:1"}])
     return call("checkpoint", {"goal": "the goal", "facts": facts, "done": list(done), "todo": list(todo), **more})
 
@@ -60,7 +60,7 @@ FINAL = say("FINAL: all is done")
 
 
 class Scripted:
-    """The server. `bodies` are the requests, `keys` the keys that they came with."""
+    """The server. `bodies` are the requests, `keys` the API keys sent with them."""
 
     def __init__(self, script: Sequence[Turn] | Callable[[list[Message]], Turn]) -> None:
         self.script = script
@@ -93,7 +93,7 @@ class Scripted:
 
 
 def answers(messages: list[Message]) -> list[str]:
-    """What the tools have answered."""
+    """Return the results of the tools."""
     return [str(message["content"]) for message in messages if message["role"] == "tool"]
 
 

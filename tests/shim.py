@@ -1,4 +1,4 @@
-"""Something that happens between two git calls: a script in front of the real git."""
+"""Run something between two git calls: a script in front of the real git."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 def install(directory: Path, patch: pytest.MonkeyPatch, script: str) -> None:
-    """Put a shell script before git on PATH. In it `$GIT` is the real one, and `$*` what it is called with."""
+    """Put a shell script before git in PATH. In it, `$GIT` is the real git, and `$*` its arguments."""
     real = shutil.which("git")
     directory.mkdir()
     (directory / "git").write_text(f"#!/bin/sh\nGIT={real}\n{script}\n")

@@ -1,4 +1,4 @@
-"""A process that permission bits bind, also where the suite runs as root."""
+"""Run a process that is bound by permission bits, even if the suite runs as root."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ DROP_FROM_BOUNDING_SET = 24  # PR_CAPBSET_DROP of <linux/prctl.h>
 
 
 def run(code: str, directory: Path) -> Any:
-    """What Python code, run in `directory` without any capability, assigns to `answer`, as plain data."""
+    """Run Python code in `directory` without any capability; return what it assigns to `answer`, as plain data."""
     program = f"import json\n{code}\nprint(json.dumps(answer))"
     places = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, places))}
@@ -27,7 +27,7 @@ def run(code: str, directory: Path) -> Any:
 
 
 def _drop_capabilities() -> None:
-    """What is not in the bounding set is not given back to root by the next exec."""
+    """Empty the bounding set, so that the next exec does not give the capabilities back to root."""
     libc = ctypes.CDLL(None)
     for capability in range(64):
         libc.prctl(DROP_FROM_BOUNDING_SET, capability, 0, 0, 0)

@@ -1,7 +1,7 @@
-"""What a person and his git may do to a repository between two commands of gitckpt, drawn at random.
+"""What the user and git may do to a repository between two gitckpt commands, drawn at random.
 
-The repository has what real ones have: links, permission bits, empty directories, another repository inside, line ends
-that git converts, filters, names that are no UTF-8, ignored files, and a staging area in any state."""
+The repository has what real ones have: links, permission bits, empty directories, a nested repository, line ends that
+git converts, filters, names that are not UTF-8, ignored files, and a staging area in any state."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ PATHS = (
 )
 CONTENTS = (*edits.CONTENTS, b"a\r\nb\r\n", b"a\r\nb\n", b"$Id$\n")
 ATTRIBUTES = (b"", b"* text=auto\n", b"*.txt text eol=crlf\n", b"*.flt filter=upper\n", b"* ident\n", b"* -text\n")
-#: Nothing here fits: `git` says no, and the repository stays as it was.
+#: Any exit status: if a command does not apply, `git` refuses and the repository stays as it was.
 ANY = tuple(range(256))
 
-#: Settings of the user's under which git changes bytes on their way in and out.
+#: User settings under which git changes bytes on the way in and out.
 SETTINGS = (
     (),
     ("core.autocrlf", "true"),
@@ -56,7 +56,7 @@ def settle(project: Project, random: Random) -> None:
 
 
 def step(project: Project, random: Random) -> str:
-    """One thing that a person does; what it was."""
+    """Do one thing that a user may do; return a description."""
     act = random.choices([_edit, *GIT], [40, *[3] * len(GIT)])[0]
     return act(project, random)
 
@@ -85,7 +85,7 @@ def _draw(random: Random) -> edits.Edit:
 
 
 def _git(*arguments: str) -> Callable[[Project, Random], str]:
-    """A command of git's, with `PATH` in it for some path."""
+    """Return an action that runs a git command, with `PATH` in it replaced by some path."""
 
     def act(project: Project, random: Random) -> str:
         command = [random.choice(PATHS) if word == "PATH" else word for word in arguments]
@@ -111,7 +111,7 @@ def _forget(project: Project, random: Random) -> str:
 
 
 def _conflict(project: Project, random: Random) -> str:
-    """Two branches that disagree on a file, and a merge that stops there."""
+    """Create two branches that disagree on a file, and a merge that stops there."""
     said = _git("add", "-A")(project, random), _git("commit", "-q", "-m", "mine")(project, random)
     project.git("checkout", "-q", "-B", "theirs", "HEAD~1", ok=ANY)
     edits.apply(project.root, [("write", "text.txt", f"theirs {random.random()}\n".encode(), 0o644)])

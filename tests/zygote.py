@@ -1,10 +1,10 @@
 """A process with all of gitckpt loaded, which forks for each command line it is asked to run.
 
-The command runs in a process, directory and environment of its own, as a person's would, without the third of a second
-that Python needs to import everything. A request is a line of JSON: `{"args", "cwd", "env", "stdin", "stdout",
-"stderr"}`, the last three paths of files, with `"unprivileged": true` where permission bits are to bind root too,
-`"largest_file"` where no file may grow over so many bytes, and `"fault"` where something is to happen at the command's
-n-th change of files. It is answered by two lines: the process id at once, and the exit status in the end.
+Each command runs in its own process, directory and environment, as for a user, but without the third of a second that
+Python needs to import everything. A request is a line of JSON: `{"args", "cwd", "env", "stdin", "stdout", "stderr"}`,
+the last three being file paths. Optional fields are `"unprivileged": true`, which makes permission bits bind even root,
+`"largest_file"`, the maximum size in bytes of any file, and `"fault"`, which describes what happens at the command's
+n-th change of files. The answer has two lines: the process id immediately, and the exit status at the end.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 import gitckpt
 from gitckpt.__main__ import main
 
-#: Of <linux/prctl.h> and <linux/capability.h>.
+#: From <linux/prctl.h> and <linux/capability.h>.
 PR_CAPBSET_DROP, CAPABILITY_VERSION = 24, 0x20080522
 
 
@@ -32,32 +32,32 @@ def load_everything() -> None:
     for module in pkgutil.walk_packages(gitckpt.__path__, "gitckpt."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
-    import_module("openai.resources.chat")  # dear, and imported where it is needed
+    import_module("openai.resources.chat")  # slow to import, and imported on demand
 
 
 def drop_capabilities() -> None:
-    """Neither this process nor, as it would otherwise, root's next one has a capability."""
+    """Drop all capabilities of this process, and those that root would regain at the next exec."""
     libc = ctypes.CDLL(None)
     for capability in range(64):
         libc.prctl(PR_CAPBSET_DROP, capability, 0, 0, 0)
     libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)())
 
 
-#: What Python is about to do, as it tells its auditors, where that changes what is on disk.
+#: The audit events with which Python announces a change on disk.
 CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.chmod", "os.truncate")
 
 
 class Fault:
-    """Has this process die (`dies`) or find `no room` at its change number `at` of what is `below` a directory.
+    """Makes this process die (`dies`) or find `no room` at change number `at` of what is `below` a directory.
 
-    It counts in a file, `count`: how many changes there are, whoever lives to see the last."""
+    It counts changes in a file, `count`, so that the number survives the process."""
 
     def __init__(self, *, at: int, how: str, below: str, count: str) -> None:
         self._at, self._how, self._below, self._number = at, how, below, 0
         self._count = os.open(count, os.O_WRONLY | os.O_CREAT, 0o644)
 
     def hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        """An event of Python's auditing."""
+        """Handle a Python audit event."""
         changes = event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR))
         if not changes or not isinstance(arguments[0], str | bytes):
             return
@@ -91,7 +91,7 @@ def take_place(request: dict[str, Any]) -> None:
 
 
 def run(request: dict[str, Any]) -> NoReturn:
-    status = 1  # as Python's own, where an exception is not caught
+    status = 1  # like Python's own status for an uncaught exception
     try:
         take_place(request)
         sys.argv = ["gitckpt", *request["args"]]

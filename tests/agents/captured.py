@@ -1,6 +1,6 @@
-"""What real clients printed in one and the same task, cut down to the events that tell something; and reading it.
+"""The output of real clients for one task, reduced to the relevant events, and helpers that read it.
 
-The task has nine blocks; its prompt holds an example, CHECKPOINT 99, that must never be one of them."""
+The task has nine blocks; its prompt contains an example, CHECKPOINT 99, which must never count as one of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gitckpt.agents.table import channel_named
 
 FIXTURES = Path(__file__).parent / "fixtures"
 
-#: The blocks of the task, as they are told apart here.
+#: The blocks of the task, by id or kind.
 NINE = ["C1", "C2", "C3", "retry", "C4", "C5", "S1", "C6", "final"]
 
 #: Every capture of JSON lines, by the channel that reads it.
@@ -35,14 +35,14 @@ def captured(name: str) -> bytes:
 
 
 def opened(channel: str) -> Stream:
-    """A reader of what a client prints on standard output."""
+    """Return a reader for a client's standard output."""
     stream = channel_named(channel).stream("stdout")
     assert stream is not None
     return stream
 
 
 def read(channel: str, data: bytes, size: int = 1 << 16) -> list[Item]:
-    """All that a stream holds, read in chunks of `size` bytes."""
+    """Return everything in a stream, read in chunks of `size` bytes."""
     stream = opened(channel)
     items = [item for start in range(0, len(data), size) for item in stream.feed(data[start : start + size])]
     return items + stream.close()
@@ -53,7 +53,7 @@ def told(items: list[Item]) -> list[Told]:
 
 
 def names(items: list[Item]) -> list[str]:
-    """The blocks, each by its id or its kind."""
+    """Return the blocks, each by its id or its kind."""
     return [told.block.id or told.block.kind for told in told(items)]
 
 

@@ -1,4 +1,4 @@
-"""A place to give commands in, and a client in one."""
+"""A place to run commands in, and a client in it."""
 
 from __future__ import annotations
 

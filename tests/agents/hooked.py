@@ -1,4 +1,4 @@
-"""A client at work under our hooks: the calls that a real one made, its session file written step by step beside."""
+"""A client that runs under our hooks: replays the calls of a real one and writes its session file step by step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLIENTS = ("claude-code", "codex", "gemini", "qwen", "cline", "copilot")
 
 
 class Client:
-    """A client in a place. Its tool number n writes `tool n` into a.txt."""
+    """A client in a place. Its tool call number n writes `tool n` into a.txt."""
 
     def __init__(self, name: str, place: Place) -> None:
         self.name, self.place = name, place
@@ -72,13 +72,13 @@ class Client:
             return False
 
     def lines(self, number: int) -> list[bytes]:
-        """What the client adds to its session file in turn `number`, in lines."""
+        """Return the lines that the client adds to its session file in turn `number`."""
         texts = [json.dumps(row, ensure_ascii=False) for row in LINES[self.name](number, TEXTS[number])]
         call = self.call_id(number) if number < 8 else ""
         return [t.replace(SESSION, self.session).replace(f"call_{number}", call).encode() + b"\n" for t in texts]
 
     def write_turn(self, number: int) -> None:
-        """Words and call; of most clients, the tool's answer too is in there only when it has run."""
+        """Write the text and the call of a turn; most clients add the result of the tool only after it has run."""
         if self.name == "cline":
             document = messages(number + 1)
             for row in document["messages"]:
@@ -91,7 +91,7 @@ class Client:
             file.writelines(self.lines(number)[: -self.answers(number)])
 
     def note(self, kind: str, *numbers: int) -> None:
-        """Copilot notes which hook it calls; one before tools that run side by side is noted once."""
+        """Write Copilot's note of the hook it calls; a hook before parallel tools is noted once."""
         event, payload = self.event(kind, *numbers[:1])
         payloads = [self.payload(kind, number) for number in numbers]
         calls = [
@@ -104,7 +104,7 @@ class Client:
             file.write(json.dumps(line) + "\n")
 
     def answers(self, number: int) -> int:
-        """How many lines of a turn come after its tool."""
+        """Return how many lines of a turn come after its tool call."""
         return {"claude-code": 2, "codex": 2, "qwen": 1, "gemini": 1, "copilot": 1}.get(self.name, 0)
 
     def finish_turn(self, number: int) -> None:
@@ -117,7 +117,7 @@ class Client:
         return self.tell(payload | more, event)
 
     def tell(self, payload: object, event: str = "") -> Answer:
-        """Call the hook with a payload; it never says no."""
+        """Call the hook with a payload; it must never refuse."""
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         words = (event,) if event and self.name in ("cline", "copilot") else ()
         answer = self.place.run("hook", self.name, *words, stdin=data)
@@ -125,7 +125,7 @@ class Client:
         return answer
 
     def work(self, number: int) -> None:
-        """Turn `number`: words, the hook before the tool, the tool, the hook after it."""
+        """Run turn `number`: text, the hook before the tool, the tool, the hook after it."""
         self.write_turn(number)
         assert self.hook("before", number).out == ""
         self.place.write("a.txt", f"tool {number}\n")

@@ -1,5 +1,5 @@
-"""Clients that nobody here wrote: where they are, or how they get there, what they are told of the model, and the ways
-in which they are called."""
+"""Real third-party clients: where they are, how they are installed and configured, and the ways in which they are
+called."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from typing import Any, NamedTuple
 
 KEY = "dummy-key-of-the-suite"
 
-#: The directory that the clients are in, and are installed into where they are missing. Without it, those in PATH count.
+#: The directory with the clients, into which missing ones are installed. Without it, those in PATH are used.
 WHERE = os.environ.get("GITCKPT_CLIENTS", "")
 
 GO = "move the dates to dayjs"
 
 
 class Real(NamedTuple):
-    """`package` is npm's, or PyPI's where `pip` says so, `program` the path in it as a pattern; `modes` are its arguments by what it prints. `tell`
-    writes what the client has to know into a home directory, and gives its environment. `mcp` is whether it has
-    servers' tools called."""
+    """A client. `package` is its npm package, or its PyPI package with `pip`; `program` is a glob pattern for its path;
+    `modes` are its arguments by output format. `tell` writes the client's configuration into a home directory and
+    returns its environment. `mcp` says whether it calls the tools of MCP servers."""
 
     package: str
     program: str
@@ -129,7 +129,7 @@ def _pi(home: Path, work: Path, url: str) -> dict[str, str]:
 def _aider(home: Path, work: Path, url: str) -> dict[str, str]:
     quiet = {"AIDER_ANALYTICS": "false", "AIDER_CHECK_UPDATE": "false", "AIDER_SHOW_RELEASE_NOTES": "false"}
     about = {"AIDER_MODEL": "openai/scripted", "AIDER_EDIT_FORMAT": "diff", "AIDER_YES_ALWAYS": "true"}
-    # a test that fails has it ask the model once more
+    # a failing test makes it ask the model once more
     again = {
         "AIDER_FILE": "a.txt",
         "AIDER_AUTO_TEST": "true",
@@ -148,7 +148,7 @@ def _litellm(url: str) -> dict[str, str]:
     return {"OPENAI_API_KEY": KEY, "OPENAI_API_BASE": f"{url}/v1", "LITELLM_LOCAL_MODEL_COST_MAP": "True"}
 
 
-#: By the name that `gitckpt init --agent` knows. Formats change by the week: hence the versions.
+#: By the name that `gitckpt init --agent` accepts. Versions are pinned because formats change every week.
 CLIENTS = {
     "claude-code": Real(
         "@anthropic-ai/claude-code@2.1.332", "@anthropic-ai/claude-code-*/claude", "claude",
@@ -188,7 +188,7 @@ CLIENTS = {
 }  # fmt: skip
 
 
-#: Those that have neither hooks nor tools: all that is known of them is text that they print.
+#: Clients with neither hooks nor tools: only their text output is known.
 OF_TEXT = {
     "aider": Real(
         "aider-chat==0.86.2", "bin/aider", "aider",
@@ -206,7 +206,7 @@ def client_named(name: str) -> Real:
 
 
 def directory_of(name: str) -> str:
-    """A directory to be put into PATH in which the client's command is; "" where the client is not here."""
+    """Return a directory to put into PATH that contains the client's command; "" if the client is not available."""
     client = client_named(name)
     if not WHERE:
         found = shutil.which(client.command)

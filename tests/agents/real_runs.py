@@ -1,4 +1,4 @@
-"""Runs of clients that nobody here wrote, each in a place and with a home of its own, and what is on record of them."""
+"""Runs of real third-party clients, each in its own place and home directory, and what is on record of them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from commandline import Place
 from real_clients import WHERE, client_named, directory_of
 from scripted_model import Turn, model_of
 
-#: Some shells of clients make a PATH of their own.
+#: Some clients' shells set their own PATH.
 GITCKPT = Path(sys.executable).with_name("gitckpt")
 
-#: Seconds for one run of a client; some wait for a network that may not be there.
+#: The time limit in seconds for one run of a client; some wait for a network that may not exist.
 LONG = 300
 
-#: What a block's snapshot holds: a.txt, and whether b.txt is there.
+#: The content of a block's snapshot: a.txt, and whether b.txt exists.
 State = tuple[str | None, bool]
 
 
 class Client:
-    """A client in a place, with a home of its own."""
+    """A client in a place, with a separate home directory."""
 
     def __init__(self, name: str, place: Place, directory: str, home: Path) -> None:
         self.name, self.real, self.place, self.home = name, client_named(name), place, home
@@ -41,7 +41,7 @@ class Client:
         return [self.real.command, *self.real.options, *self.real.modes[mode]]
 
     def run(self, mode: str) -> None:
-        """The client by itself."""
+        """Run the client by itself."""
         done = subprocess.run(
             self.command(mode), cwd=self.place.path, env=self.place.env, stdin=subprocess.DEVNULL, capture_output=True,
             timeout=LONG,
@@ -49,7 +49,7 @@ class Client:
         assert done.returncode == 0, done
 
     def wrapped(self, mode: str, *options: str) -> str:
-        """The client under `wrap`; what gitckpt said of it."""
+        """Run the client under `wrap`; return gitckpt's messages."""
         command = [str(GITCKPT), "wrap", *options, "--", *self.command(mode)]
         done = subprocess.run(
             command,
@@ -68,7 +68,9 @@ class Client:
         return found
 
     def states(self, expected_if_late: Mapping[str, State] | None = None) -> dict[str, State]:
-        """Block → the files of its snapshot, of each block on record; the expected ones where it is marked late."""
+        """Return block → the files of its snapshot for each block on record; the expected files if it is marked
+        late.
+        """
         found: dict[str, State] = {}
         for event in self.events:
             if event["kind"] not in ("checkpoint", "retry", "final", "summary"):
@@ -88,8 +90,8 @@ Begin = Callable[[str, Sequence[Turn]], Client]
 
 @pytest.fixture
 def begin(template_place: Place) -> Iterator[Begin]:
-    """Makes a client that talks to a model with the script that is given. Codex and Gemini want to be where nobody else
-    may write, which is not so below the directory for temporary files."""
+    """Create a client that talks to a model with the given script. Codex and Gemini require a directory that nobody
+    else may write to, which excludes the one for temporary files."""
     room = Path(tempfile.mkdtemp(prefix="run-", dir=WHERE or None))
     with ExitStack() as stack:
         stack.callback(shutil.rmtree, room, ignore_errors=True)
@@ -110,7 +112,7 @@ def begin(template_place: Place) -> Iterator[Begin]:
 
 
 def _end_daemons(room: Path) -> None:
-    """End what a client has left running there: Cline leaves a server of its own after each run."""
+    """Kill what a client has left running there: Cline leaves a server running after each run."""
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):
             if os.fsencode(room) in entry.read_bytes():

@@ -1,5 +1,5 @@
-"""A model that is a script on this machine, spoken to as clients speak to theirs: Anthropic's Messages, OpenAI's Chat
-Completions and Responses, Gemini's generateContent. Which turn is next is read off the request."""
+"""A scripted local model that speaks the clients' protocols: Anthropic's Messages, OpenAI's Chat Completions and
+Responses, Gemini's generateContent. The request determines which turn is next."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from typing import Any, NamedTuple
 
 Json = dict[str, Any]
 
-#: Names by which clients offer a shell, and its command in it.
+#: The names under which clients offer a shell tool, and those of its command argument.
 SHELLS = ("Bash", "bash", "exec_command", "shell", "shell_command", "run_shell_command", "run_commands")
 COMMANDS = ("command", "cmd", "commands")
 
-#: Words of what an agent is told that stops and owes a block: one more turn.
+#: Text that an agent is given if it stops without the block it owes: it gets one more turn.
 OWED = "no block tells of it"
 
-#: An argument that the model takes from what it was answered, and where it is told there.
+#: An argument that the model takes from a tool's answer, and where it appears there.
 PLAN = "{plan}"
 PLANNED = re.compile(r"apply: ([0-9a-f]{8,64})")
 
-#: Words of a prompt that teaches to edit so.
+#: Text of a prompt that teaches this edit format.
 EDITS = "SEARCH/REPLACE"
 
 USAGE = {"input_tokens": 9, "output_tokens": 9}
 
 
 class Turn(NamedTuple):
-    """What the model says, and the shell command that it wants then, or the tool of ours with its arguments.
+    """What the model says, and the shell command it then calls, or the gitckpt tool with its arguments.
 
-    PLAN among these is the hash of the plan that a tool has answered with last."""
+    PLAN among the arguments is the hash of the plan in the last tool result."""
 
     text: str
     command: str = ""
@@ -64,7 +64,7 @@ def _pieces(text: str) -> list[str]:
 
 
 def _sample(schema: Json) -> Any:
-    """A small value that fits."""
+    """Return a small value that matches the schema."""
     if "enum" in schema:
         return schema["enum"][0]
     if properties := schema.get("properties"):
@@ -85,7 +85,7 @@ def _shell(tools: Sequence[Tool], command: str) -> tuple[Tool, Json]:
 
 
 def _ours(tools: Sequence[Tool], name: str, arguments: Json) -> tuple[Tool, Json]:
-    """Our tool of this name, or what calls it for a client that offers those of servers by that alone."""
+    """Return our tool of this name, or the generic caller that some clients offer instead of MCP tools."""
     offered = [tool for tool in tools if "gitckpt" in tool.namespace + tool.name and tool.name.endswith(name)]
     if offered:
         return offered[0], arguments
@@ -255,7 +255,7 @@ def _gemini(answer: Answer) -> Iterator[Json]:
     yield _gemini_frame([{"text": ""}], "STOP")
 
 
-#: By the end of the path: the reader of a request, the whole answer, the events of one in pieces.
+#: By the end of the path: the parser of a request, the whole answer, its events when streamed.
 DIALECTS = {
     "/messages": (_anthropic_request, _anthropic_whole, _anthropic),
     "/chat/completions": (_chat_request, _chat_whole, _chat),
@@ -265,10 +265,10 @@ DIALECTS = {
 
 
 class Model(BaseHTTPRequestHandler):
-    """Answers requests with tools by the script, all others with a word."""
+    """Answers requests that offer tools by the script, all others with a fixed word."""
 
     turns: Sequence[Turn] = ()
-    #: What went wrong while a request was answered: an empty list is part of what a test expects.
+    #: Problems while answering requests; tests expect an empty list.
     faults: list[str]
 
     def do_GET(self) -> None:
@@ -306,7 +306,7 @@ class Model(BaseHTTPRequestHandler):
             return Answer("that is all", None)
 
     def _edits(self, request: str) -> str:
-        """The first turn that has not been said, for a client whose model edits files by what it says."""
+        """Return the first turn not yet said, for a client whose model edits files through its text."""
         rows = json.loads(request)["messages"]
         said = [str(row.get("content")).strip() for row in rows if row.get("role") == "assistant"]
         return next((turn.text for turn in self.turns if turn.text.strip() not in said), self.turns[-1].text)
@@ -320,12 +320,12 @@ class Model(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing is said on standard error."""
+        """Suppress messages on standard error."""
 
 
 @contextmanager
 def model_of(turns: Sequence[Turn], faults: list[str]) -> Iterator[str]:
-    """A model with this script, at the address that is given; what goes wrong is put among the faults."""
+    """Run a model with this script and yield its address; problems are added to `faults`."""
     handler = type("Scripted", (Model,), {"turns": turns, "faults": faults})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()

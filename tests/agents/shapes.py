@@ -1,4 +1,4 @@
-"""JSON of any shape, and events some of which is replaced by it."""
+"""JSON of any shape, and events with parts replaced by it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ anything = st.recursive(scalars, lambda inner: st.lists(inner, max_size=3) | st.
 
 
 def mutated(value: object, draw: st.DrawFn, odds: int) -> object:
-    """The event with some of what it holds replaced by anything."""
+    """Return the event with some of its parts replaced by anything."""
     if draw(st.integers(0, odds)) == 0:
         return draw(anything)
     if isinstance(value, dict):
@@ -19,5 +19,5 @@ def mutated(value: object, draw: st.DrawFn, odds: int) -> object:
 
 @st.composite
 def bent(draw: st.DrawFn, event: object) -> object:
-    """An event with some of what it holds replaced by anything."""
+    """An event with some of its parts replaced by anything."""
     return mutated(event, draw, 6)

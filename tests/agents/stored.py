@@ -1,4 +1,4 @@
-"""Session files of one and the same task, in the shapes that real clients write them."""
+"""Session files of one task, in the formats that real clients write."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ IDENTITY = {
 
 
 class Cost(NamedTuple):
-    """Seconds of one run: by the clock, and of processor time."""
+    """The cost of one run in seconds: wall time and CPU time."""
 
     wall: float
     cpu: float
@@ -69,7 +69,7 @@ class Setting(NamedTuple):
 
 
 def cost(work: Callable[[], object]) -> Cost:
-    """What a piece of work takes; where it returns a moment, until then."""
+    """Return what a piece of work takes; if it returns a moment, until then."""
     start = _now()
     end = work()
     end = end if isinstance(end, Cost) else _now()
@@ -77,7 +77,7 @@ def cost(work: Callable[[], object]) -> Cost:
 
 
 def _now() -> Cost:
-    """The clock, and the processor time used so far."""
+    """Return the current time and the CPU time used so far."""
     return Cost(time.perf_counter(), _cpu())
 
 
@@ -89,7 +89,7 @@ def _cpu() -> float:
 def compare(
     rounds: int, ours: Callable[[], object], floor: Callable[[], object], before: Callable[[], object] = lambda: None
 ) -> tuple[float, float]:
-    """Median ratios of ours to the floor (wall, CPU), one after the other in each round, taking turns in who is
+    """Return the median ratios of ours to the floor (wall, CPU). Each round runs both, alternating which comes
     first."""
     ratios: list[tuple[float, float]] = []
     for number in range(rounds + 1):
@@ -101,26 +101,26 @@ def compare(
 
 
 def git(where: Path, *arguments: str, **variables: str) -> bytes:
-    """Run git as a person would."""
+    """Run git as the user would."""
     environment = os.environ | IDENTITY | variables
     return subprocess.run(["git", *arguments], cwd=where, env=environment, check=True, capture_output=True).stdout
 
 
 def run(*argv: str, where: Path) -> None:
-    """Run a command whose output is of no interest."""
+    """Run a command and discard its output."""
     subprocess.run(
         argv, cwd=where, check=False, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
 
 
 def project(where: Path, files: int, setting: Setting) -> Path:
-    """A repository with so many committed files, twenty to a directory."""
+    """Create a repository with this many committed files, twenty per directory."""
     for number in range(files):
         path = where / f"d{number // 400}" / f"s{number // 20 % 20}" / f"f{number}.txt"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"file {number}\n" * 20)
     git(where, "init", "-q")
-    git(where, "config", "gc.auto", "0")  # else the commit sets one off, which goes on beside what is measured
+    git(where, "config", "gc.auto", "0")  # otherwise the commit starts one, which continues during the measurement
     git(where, "add", "-A")
     git(where, "commit", "-qm", "all")
     git(where, "gc", "-q")  # packed, as a clone is
@@ -130,13 +130,13 @@ def project(where: Path, files: int, setting: Setting) -> Path:
 
 
 class Editor:
-    """Changes files of a project, never twice to the same content."""
+    """Changes files of a project, never to the same content twice."""
 
     def __init__(self, where: Path) -> None:
         self.where, self.files, self.turn = where, sorted(where.glob("d*/s*/f*.txt")), 0
 
     def edit(self, count: int, step: int = 1) -> None:
-        """Append to `count` files, every `step`-th."""
+        """Append to `count` files, using every `step`-th."""
         self.turn += 1
         for path in self.files[: count * step : step]:
             with path.open("a") as file:
@@ -144,7 +144,7 @@ class Editor:
 
 
 def recorder(where: Path) -> tuple[WorkTree, Recorder]:
-    """A recorder that runs already, as `wrap` and `record` have it."""
+    """Return a running recorder, as `wrap` and `record` have it."""
     tree = WorkTree(discover(os.fsencode(where)))
     running = Recorder(tree)
     running.save("warm")
@@ -152,7 +152,9 @@ def recorder(where: Path) -> tuple[WorkTree, Recorder]:
 
 
 def until_published(running: Recorder) -> Callable[[], Cost]:
-    """A checkpoint, measured until its ref is published. That its objects are still there is looked at after that."""
+    """Return a function that makes a checkpoint and measures it until its ref is published. The check that its objects
+    still exist comes after that.
+    """
     publish, moment = running.tree.writer.publish, _now()
 
     def published(*arguments: Any) -> None:
@@ -170,12 +172,12 @@ def until_published(running: Recorder) -> Callable[[], Cost]:
 
 
 def shadow(where: Path) -> Callable[[], object]:
-    """What tools with a shadow repository do: `add .` and `commit` in a git directory of their own."""
+    """Return what tools with a shadow repository do: `add .` and `commit` in a separate git directory."""
     directory = where.with_name(where.name + "-shadow.git")
     variables = {"GIT_DIR": str(directory), "GIT_WORK_TREE": str(where)}
     git(where, "init", "-q", "--bare", str(directory))
     git(where, "config", "core.bare", "false", **variables)
-    git(where, "config", "gc.auto", "0", **variables)  # it would go on beside what is measured next
+    git(where, "config", "gc.auto", "0", **variables)  # it would continue during the next measurement
 
     def snapshot() -> None:
         git(where, "add", ".", **variables)
@@ -186,13 +188,14 @@ def shadow(where: Path) -> Callable[[], object]:
 
 
 def snap_small(room: Path, setting: Setting) -> list[Row]:
-    """One checkpoint by a running recorder: 0, 1 or 10 changed files."""
+    """Measure one checkpoint by a running recorder: 0, 1 or 10 changed files."""
     where = project(room / "small", setting.files, setting)
     editor, other = Editor(where), shadow(where)
     rows = []
     cases = [("0 changed", 0, 1), ("1 changed", 1, 1), ("10 changed in one directory", 10, 1)]
     for what, count, step in [*cases, ("10 changed in ten directories", 10, 20)]:
-        # anew for each, so that none comes to where old checkpoints are packed: bench_growth.py measures that
+        # a new recorder for each, so that none reaches the point where old checkpoints are packed: bench_growth.py
+        # measures that
         ours = until_published(recorder(where)[1])
 
         def change(count: int = count, step: int = step) -> None:
@@ -212,7 +215,7 @@ def snap_small(room: Path, setting: Setting) -> list[Row]:
 
 
 def snap_large(room: Path, setting: Setting) -> list[Row]:
-    """The same in a large project."""
+    """Measure the same in a large project."""
     where = project(room / "large", setting.many, setting)
     ours = until_published(recorder(where)[1])
     editor = Editor(where)
@@ -229,8 +232,8 @@ def snap_large(room: Path, setting: Setting) -> list[Row]:
 
 
 def snap_first(room: Path, setting: Setting) -> list[Row]:
-    """The very first checkpoint in a clean clone: the state before an agent, as `wrap` records it, and with that the
-    first of a person's, as `save` does."""
+    """Measure the very first checkpoint in a clean clone: the state before an agent, as `wrap` records it, and the
+    first manual checkpoint, as `save` makes it."""
     rows = []
     for files in (setting.files, setting.many):
         origin = project(room / f"origin{files}", files, setting)
@@ -253,7 +256,7 @@ def snap_first(room: Path, setting: Setting) -> list[Row]:
 
 
 def snap_bulk(room: Path, setting: Setting) -> list[Row]:
-    """A thousand changed files."""
+    """Measure a thousand changed files."""
     where = project(room / "bulk", setting.files, setting)
     twin = room / "twin"
     shutil.copytree(where, twin)
@@ -273,7 +276,7 @@ def snap_bulk(room: Path, setting: Setting) -> list[Row]:
 
 
 def snap_huge(room: Path, setting: Setting) -> list[Row]:
-    """A new file of 100 MB that does not compress."""
+    """Measure a new file of 100 MB that does not compress."""
     where = project(room / "huge", 200, setting)
     twin = room / "huge-twin"
     shutil.copytree(where, twin)
@@ -289,7 +292,7 @@ def snap_huge(room: Path, setting: Setting) -> list[Row]:
 
 
 def back(room: Path, setting: Setting) -> list[Row]:
-    """A whole rollback: safety snapshot, writing, verification."""
+    """Measure a whole rollback: safety snapshot, writing, verification."""
     where = project(room / "back", setting.files, setting)
     tree, running = recorder(where)
     target = running.save("target")
@@ -321,7 +324,7 @@ def back(room: Path, setting: Setting) -> list[Row]:
 
 
 def log(room: Path, setting: Setting) -> list[Row]:
-    """A log of many events, and of the last 20."""
+    """Measure a log of many events, and of the last 20."""
     rows = []
     places = {}
     for events in (20, setting.events):
@@ -347,7 +350,7 @@ def log(room: Path, setting: Setting) -> list[Row]:
 
 
 def start(room: Path, setting: Setting) -> list[Row]:
-    """Short commands, against the interpreter's own start and against pre-commit's."""
+    """Compare short commands with the start of the interpreter and of pre-commit."""
     where = project(room / "start", 20, setting)
     tree, running = recorder(where)
     for number in range(18):
@@ -377,10 +380,10 @@ def start(room: Path, setting: Setting) -> list[Row]:
 
 
 def verify(room: Path, setting: Setting) -> list[Row]:
-    """Integrity of many checkpoints of two edits each, against git's own look at the same objects."""
+    """Compare the verification of many checkpoints of two edits each with git's own check of the same objects."""
     where = project(room / "verify", setting.files, setting)
     for number, path in enumerate(sorted(where.glob("d*/s*/f*.txt"))):
-        # as large as source files are, and as little alike
+        # as large as source files, and as dissimilar
         path.write_bytes(random.Random(number).randbytes(4000).hex().encode())
     git(where, "commit", "-qam", "large")
     tree, running = recorder(where)
@@ -414,7 +417,7 @@ ROWS = {
 
 
 def main() -> int:
-    """Measure, print the table, say whether every bar holds."""
+    """Measure, print the table, and report whether every bar holds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", nargs="*", metavar="ROW", help=", ".join(ROWS))
     parser.add_argument("--quick", action="store_true")
@@ -422,7 +425,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int)
     arguments = parser.parse_args()
     os.environ.update(IDENTITY)
-    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # compiled modules are what people run
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # users run compiled modules
     quick = arguments.quick
     setting = Setting(
         rounds=arguments.rounds or (3 if quick else 9), files=2_000 if quick else 10_000, many=5_000 if quick else 100_000,

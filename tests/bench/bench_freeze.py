@@ -3,10 +3,10 @@
     python tests/bench/bench_freeze.py            exit status 1 if a bar is missed
     python tests/bench/bench_freeze.py --quick    fewer tries, for a look
 
-The agent is a shell with two writers below it. Each goes through its files again and again, and puts the number of the
-round into each. In a snapshot of one moment the files of a writer hold two numbers at most, one after the other, and the
-smaller one only behind the greater. A bar holds if wall or CPU time does: on a busy machine the agent waits for a
-processor like everybody, stopped or not."""
+The agent is a shell with two writers below it. Each writer cycles through its files and writes the number of the round
+into each. In a snapshot of a single moment, the files of a writer contain at most two numbers, which are consecutive,
+and the smaller one only comes after the greater. A bar holds if wall or CPU time does: on a busy machine the agent
+waits for a processor whether it is stopped or not."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from gitckpt.repo.repository import discover
 from gitckpt.repo.worktree import WorkTree
 from gitckpt.trajectory.events import Event
 
-#: Files of one writer, and writers. What pads a file makes reading it last a while.
+#: The number of files of one writer, the number of writers, and the padding that makes reading a file take a while.
 FILES, WRITERS, PADDING = 40, 2, "\n" * 50_000
 
-#: Milliseconds that stopping and continuing may add to a snapshot.
+#: How many milliseconds stopping and continuing may add to a snapshot.
 MOST_ADDED = 20.0
 
 WRITER = """
@@ -48,7 +48,7 @@ AGENT += "while echo ready; do sleep 0.02; done"
 
 
 class Tried(NamedTuple):
-    """One try: what the stop cost around the snapshot, the snapshot, and whether it is of one moment."""
+    """One try: the overhead of the stop, the cost of the snapshot, and whether it was held and torn."""
 
     added: Cost
     snapshot: Cost
@@ -57,7 +57,7 @@ class Tried(NamedTuple):
 
 
 def is_torn(tree: WorkTree, commit: str) -> bool:
-    """Whether the files of a writer could not all have been so at one moment."""
+    """Return whether the files of a writer could not all have had this content at the same moment."""
     for writer in range(WRITERS):
         paths = tree.repository.git.text("ls-tree", "-r", "--format=%(objectname)", commit, f"w{writer}/").split()
         output = tree.repository.git.text("cat-file", "--batch=", data="\n".join(paths).encode() + b"\n")
@@ -68,7 +68,7 @@ def is_torn(tree: WorkTree, commit: str) -> bool:
 
 
 def measured(room: Path, tries: int, *, freeze: bool) -> list[Tried]:
-    """Tries with one agent that never rests."""
+    """Return tries with one agent that never rests."""
     os.chdir(room)
     tree = WorkTree(discover())
     recorder, found, events = Recorder(tree), list[Tried](), list[Event]()
@@ -78,7 +78,7 @@ def measured(room: Path, tries: int, *, freeze: bool) -> list[Tried]:
 
     def on_output(chunk: bytes, stream: str, agent: RunningAgent) -> None:
         if len(found) == tries:
-            raise StopIteration  # the agent is hung up then
+            raise StopIteration  # this hangs up the agent
         stop = agent.freeze()
         inner: list[Cost] = []
 
@@ -104,7 +104,7 @@ def measured(room: Path, tries: int, *, freeze: bool) -> list[Tried]:
 
 
 def main() -> int:
-    """Print the row; 1 if a bar is missed."""
+    """Print the row; return 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--quick", action="store_true")
     tries = 20 if parser.parse_args().quick else 200

@@ -22,19 +22,21 @@ from gitckpt.repo import upkeep
 
 
 def store_size(where: Path) -> int:
-    """Bytes of all files in the object store."""
+    """Return the total size in bytes of all files in the object store."""
     return sum(path.stat().st_size for path in (where / ".git" / "objects").rglob("*") if path.is_file())
 
 
 def wait_for_packing(where: Path, since: float) -> None:
-    """Until a packing that began after `since` has written down how it went."""
+    """Wait until a packing that began after `since` has written its result."""
     state = where / ".git" / "gitckpt" / "packing.json"
     while not state.exists() or state.stat().st_mtime < since:
         time.sleep(0.05)
 
 
 def growth(room: Path, setting: Setting) -> list[Row]:
-    """A thousand checkpoints of two small edits: what the store takes at the end, and how long recording stood still."""
+    """Measure a thousand checkpoints of two small edits: the final size of the store, and how long recording was
+    paused.
+    """
     where = project(room / "growth", 200, setting)
     tree, running = recorder(where)
     editor, pauses, start = Editor(where), [], upkeep.pack_if_due
@@ -65,7 +67,7 @@ def growth(room: Path, setting: Setting) -> list[Row]:
 
 
 def refs(room: Path, setting: Setting) -> list[Row]:
-    """Git's own commands with many checkpoints present, and without gitckpt."""
+    """Compare git's own commands with many checkpoints present and without gitckpt."""
     where = project(room / "refs", 200, setting)
     twin = room / "refs-twin"
     shutil.copytree(where, twin)
@@ -87,7 +89,7 @@ def refs(room: Path, setting: Setting) -> list[Row]:
 
 
 def parallel(room: Path, setting: Setting) -> list[Row]:
-    """Sixteen recorders at once, and one after the other."""
+    """Compare sixteen recorders at once with sixteen one after the other."""
     where = project(room / "parallel", 200, setting)
     recorder(where)
     command = [GITCKPT, "save", "--session", "many"]

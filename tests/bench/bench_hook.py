@@ -28,7 +28,7 @@ def payload(where: Path, event: str) -> bytes:
 
 
 def caller(where: Path, event: str) -> Callable[[], object]:
-    """Calls the hook, as a client does."""
+    """Return a function that calls the hook as a client does."""
     data = payload(where, event)
     return lambda: subprocess.run([GITCKPT, "hook", "claude-code"], cwd=where, input=data, check=True)
 
@@ -38,14 +38,14 @@ def empty_python() -> None:
 
 
 def before_floor(where: Path) -> None:
-    """Which repository this is, and how far the session has been read."""
+    """Find the repository, and how far the session has been read."""
     empty_python()
     git(where, "rev-parse", "--show-toplevel")
     git(where, "log", "-n1", "--format=%B", "--glob=refs/gitckpt/claude-code-bench/heads/*")
 
 
 def after_floor(where: Path) -> None:
-    """Which repository this is, the settings, the last event, and what the files are."""
+    """Find the repository, the settings, the last event, and the state of the files."""
     empty_python()
     git(where, "rev-parse", "--show-toplevel")
     git(where, "config", "--list", "-z")
@@ -54,7 +54,7 @@ def after_floor(where: Path) -> None:
 
 
 def changed_floor(where: Path) -> None:
-    """The same, and the event: a blob, trees, what differs, a commit, and the ref that is moved."""
+    """Do the same, and record the event: a blob, trees, a diff, a commit, and a ref update."""
     after_floor(where)
     git(where, "hash-object", "-w", str(next(where.glob("d0/s0/*"))))
     git(where, "write-tree")
@@ -64,7 +64,7 @@ def changed_floor(where: Path) -> None:
 
 
 def hook(room: Path, setting: Setting) -> list[Row]:
-    """Before and after a tool that changed nothing, and after one that changed a file."""
+    """Measure hooks before and after a tool that changed nothing, and after one that changed a file."""
     rows = []
     for files in (setting.files // 10, setting.files):
         where = project(room / f"hook{files}" / "work", files, setting)
@@ -72,7 +72,7 @@ def hook(room: Path, setting: Setting) -> list[Row]:
         (where.parent / "session.jsonl").write_text(json.dumps(line) + "\n")
         before, after, editor = caller(where, "PreToolUse"), caller(where, "PostToolUse"), Editor(where)
         before()
-        time.sleep(2.5)  # a file that was written a moment ago is looked at twice
+        time.sleep(2.5)  # a file that was written a moment ago is examined twice
         cases: list[tuple[str, Callable[[], object], Callable[[Path], None], int]] = [
             ("before a tool", before, before_floor, 0),
             ("after, nothing changed", after, after_floor, 0),

@@ -21,7 +21,7 @@ PHASES = ("explore", "implement", "verify", "finish")
 
 
 def session(where: Path, setting: Setting) -> None:
-    """Checkpoints with two small edits and a state each, as an agent writes them."""
+    """Record checkpoints with two small edits and a state each, as an agent writes them."""
     tree, running = recorder(where)
     editor = Editor(where)
     for number in range(min(setting.events, 1000)):
@@ -39,7 +39,7 @@ def session(where: Path, setting: Setting) -> None:
 
 
 def report(room: Path, setting: Setting) -> list[Row]:
-    """The page written, against git printing the same commits with what they changed."""
+    """Compare writing the page with git printing the same commits and their changes."""
     where = project(room / "report", 200, setting)
     session(where, setting)
     page = room / "report.html"
@@ -52,7 +52,7 @@ def report(room: Path, setting: Setting) -> list[Row]:
 
 
 def in_browser(page: Path, setting: Setting) -> list[Row]:
-    """Until the page can be used; nothing where there is no browser to ask."""
+    """Measure the time until the page can be used; no rows if there is no browser."""
     try:
         from playwright.sync_api import sync_playwright
     except ImportError:

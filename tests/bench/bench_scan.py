@@ -36,7 +36,7 @@ BLOCK = (
 
 
 class Input(NamedTuple):
-    """Text to scan: how it is made, and the bar, either in MB/s at least or in seconds for 100 MB at most."""
+    """Text to scan: how it is generated, and the bar, either a minimum in MB/s or a maximum in seconds for 100 MB."""
 
     reads: Callable[[int], Iterator[bytes]]
     megabytes_per_second: float = 0
@@ -44,7 +44,7 @@ class Input(NamedTuple):
 
 
 def repeated(unit: bytes, before: bytes = b"") -> Callable[[int], Iterator[bytes]]:
-    """The unit over and over, in reads of which each begins elsewhere in the unit."""
+    """Repeat the unit, in reads that each begin at a different position of it."""
 
     def reads(size: int) -> Iterator[bytes]:
         text = before + unit * (max(size // 16, READ) // len(unit) + 1)
@@ -56,7 +56,7 @@ def repeated(unit: bytes, before: bytes = b"") -> Callable[[int], Iterator[bytes
 
 
 def numbered(form: str, filler: str = "") -> Callable[[int], Iterator[bytes]]:
-    """The form with another number each time."""
+    """Repeat the form with a new number each time."""
 
     def reads(size: int) -> Iterator[bytes]:
         number, text = 0, b""
@@ -101,7 +101,7 @@ def least_work(chunk: bytes) -> int:
 
 
 def measure(name: str, size: int, floor: bool) -> tuple[float, float]:
-    """CPU seconds of scanning alone, and the peak memory of this process in MB."""
+    """Return the CPU seconds of the scanning alone, and the peak memory of this process in MB."""
     from gitckpt.protocol.scanner import Scanner
 
     feed: Callable[[bytes], object] = least_work if floor else Scanner().feed
@@ -120,7 +120,7 @@ def measured_apart(name: str, size: int, floor: bool = False) -> tuple[float, fl
 
 
 def row(name: str, size: int, rounds: int) -> bool:
-    """Measures one input against its floor, alternating; prints the row, and says whether the bar is kept."""
+    """Measure one input against its floor, alternating; print the row and return whether the bar holds."""
     pairs = [(measured_apart(name, size), measured_apart(name, size, floor=True)) for _ in range(rounds)]
     seconds = statistics.median(scan[0] for scan, _ in pairs)
     floor = statistics.median(least[0] for _, least in pairs)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 MEGABYTE = 1 << 20
 
-#: Passes an agent's output on; `argv[1]` is the mode, `argv[2]` "bytes" or "scanned", the rest the command.
+#: Passes an agent's output on; `argv[1]` is the mode, `argv[2]` is "bytes" or "scanned", the rest is the command.
 OURS = """
 import sys
 from gitckpt.process import run_agent
@@ -64,18 +64,18 @@ class Run:
 
 
 def children_seconds() -> float:
-    """CPU seconds of all processes that have ended and been waited for."""
+    """Return the CPU seconds of all child processes that have ended and been waited for."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 
 
 def piped(argv: list[str]) -> Run:
-    """The same with a reader behind it."""
+    """Do the same with a reader behind it."""
     return Run(argv, reader=["cat"])
 
 
 def write_text(path: Path, size: int) -> None:
-    """Text of an agent with a block in every 3 KB."""
+    """Write agent output with one block per 3 KB."""
     prose = "".join(f"{line:4} an agent's prose, as it comes, about what it reads and does\n" for line in range(44))
     with path.open("w") as file:
         number = 0
@@ -93,7 +93,7 @@ class Result(NamedTuple):
 
 
 def measure(candidates: dict[str, Callable[[], Run]], rounds: int) -> dict[str, Result]:
-    """What each candidate took, run in turn."""
+    """Return what each candidate took, run in turn."""
     runs: dict[str, list[Run]] = {name: [] for name in candidates}
     for _ in range(rounds):
         for name, candidate in candidates.items():
@@ -109,7 +109,7 @@ def measure(candidates: dict[str, Callable[[], Run]], rounds: int) -> dict[str, 
 
 
 def measure_pipe(text: Path, copies: int, rounds: int) -> None:
-    """Rows of the pipe: our throughput over that of `cat | cat`, bar 0.25."""
+    """Print the rows of the pipe: our throughput over that of `cat | cat`, bar 0.25."""
     command = ["sh", "-c", f"cat {' '.join([str(text)] * copies)}"]
     ours = {
         f"pipe, {work}": lambda work=work: piped([sys.executable, "-c", OURS, "pipe", work, *command])
@@ -123,7 +123,7 @@ def measure_pipe(text: Path, copies: int, rounds: int) -> None:
 
 
 def measure_terminal(text: Path, copies: int, rounds: int) -> None:
-    """Rows of the terminal: our time over that of `script -qfc`, bar 1.25."""
+    """Print the rows of the terminal: our time over that of `script -qfc`, bar 1.25."""
     command = f"cat {' '.join([str(text)] * copies)}"
     ours = {
         f"terminal, {work}": lambda work=work: Run([sys.executable, "-c", OURS, "pty", work, "sh", "-c", command])
@@ -137,7 +137,7 @@ def measure_terminal(text: Path, copies: int, rounds: int) -> None:
 
 
 def print_row(name: str, size: int, took: Result, ratios: tuple[float, float], bar: str) -> None:
-    """One candidate, with the ratios of wall and CPU time; the peak is given for ours alone, which have a bar."""
+    """Print one candidate with the ratios of wall and CPU time; only ours have a bar, and show the peak."""
     columns = (
         f"{name:17}", f"{size / MEGABYTE:5.0f}", f"{took.wall:7.2f}", f"{size / MEGABYTE / took.wall:6.0f}",
         f"{f'{took.peak:.0f}' if bar else '':>4}", f"{ratios[0]:5.2f}", f"{bar:6}", f"{took.cpu:5.2f}", f"{ratios[1]:9.2f}",

@@ -1,5 +1,5 @@
-"""A browser without a screen. Without one the tests of this directory are skipped: `pip install '.[browser]'` brings
-what drives it, and Chromium comes from the system, or with `playwright install chromium`."""
+"""A headless browser. Without one, the tests in this directory are skipped: `pip install '.[browser]'` installs its
+driver, and Chromium comes from the system, or from `playwright install chromium`."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import pytest
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
-#: Names under which systems have it.
+#: The names of the program on different systems.
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium, once for all tests."""
+    """Chromium, started once for all tests."""
     api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     with api.sync_playwright() as playwright:
         found = next(filter(None, map(shutil.which, NAMES)), None)

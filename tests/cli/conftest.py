@@ -1,4 +1,4 @@
-"""A place to give commands in, empty or after an agent's three steps."""
+"""A place to run commands in, empty or after three steps of an agent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["environment", "place", "template_place", "zygote"]
 
 @pytest.fixture(scope="session")
 def recorded_template(template_place: Place, tmp_path_factory: pytest.TempPathFactory) -> Place:
-    """The repository after an agent's three steps, C1 to C3, in session `run`."""
+    """The repository after three steps of an agent, C1 to C3, in session `run`."""
     place = template_place.copy(tmp_path_factory.mktemp("recorded") / "work")
     for number in (1, 2, 3):
         place.write("a.txt", f"a at C{number}\n")

@@ -1,4 +1,4 @@
-"""A place to be interrupted in."""
+"""A place in which commands are interrupted."""
 
 from __future__ import annotations
 

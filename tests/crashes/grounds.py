@@ -1,8 +1,8 @@
-"""Where commands that write elsewhere than in the work tree are interrupted: all that they reach, in one directory that
+"""The setting for interrupting commands that write outside the work tree: everything they reach, in one directory that
 is copied for each try.
 
-`work` is the user's repository, with sessions `old` and `run`; `other` a clone without any; `server.git` what both
-know as origin; `home` the user's."""
+`work` is the user's repository, with sessions `old` and `run`; `other` is a clone without any; `server.git` is the
+origin of both; `home` is the user's home directory."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 from commandline import HANG, Answer, Bytes, Place, checkpoint
 from interruptions import SHIM, unfinished
 
-#: A client's configuration as its owner has written it.
+#: A client's configuration as written by the user.
 SETTINGS = '{"theme":"dark",\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}}'
 
-#: Scratch directories by their names.
+#: Scratch directories, by name.
 ROOM = re.compile(r"gitckpt-[a-z]+-\d+-")
 
-#: What Python writes to see whether it can, and has not come to remove.
+#: Files that Python writes to test a directory, left because it was killed before removing them.
 TRIED = re.compile(r"[a-z0-9_]{8}$")
 
 
@@ -39,24 +39,24 @@ class Ground:
         return Place(self.top / name, env, self._like.zygote)
 
     def copy(self, top: Path) -> Ground:
-        """The same elsewhere, to be changed."""
+        """Copy the directory to another path."""
         shutil.copytree(self.top, top, symlinks=True)
         return Ground(top, self._like)
 
     # -- what is there
 
     def files(self, name: str) -> Bytes:
-        """All files of a directory, byte for byte."""
+        """Return all files of a directory, byte for byte."""
         return Place(self.top / name, {}, self._like.zygote).bytes()
 
     def commits(self, place: Place | None = None) -> set[str]:
-        """All events on record in a place; each can be read."""
+        """Return all events on record in a place; each must be readable."""
         found = (place or self.place).json("log", "--all")["events"]
         assert all(event["kind"] != "unreadable" for event in found)
         return {event["commit"] for event in found}
 
     def left(self) -> list[str]:
-        """What is no part of anything: locks, copies, scratch directories, work trees, processes."""
+        """Return leftovers: locks, copies, scratch directories, work trees, processes."""
         found = [*unfinished(self.place), *unfinished(self.other), *_unfinished_in(self.server.path)]
         trees = self.place.git("worktree", "list", "--porcelain").split("\n\n")[1:]
         linked = self.place.path / ".git" / "worktrees"
@@ -68,13 +68,13 @@ class Ground:
         ]
 
     def rooms(self) -> list[str]:
-        """Scratch directories; those that a killed process has left go a day later."""
+        """Return the scratch directories; those left by a killed process are removed a day later."""
         return [path.name for path in (self.top / "tmp").iterdir() if ROOM.match(path.name)]
 
     # -- what happens there
 
     def mend(self) -> list[str]:
-        """Carry out what doctor says of attempts that were left; what it says."""
+        """Carry out and return doctor's advice on leftover attempts."""
         if not (self.place.path / ".git" / "gitckpt-attempts").exists():
             return []
         checks = self.place.run("doctor", "--json").json["checks"]
@@ -85,7 +85,7 @@ class Ground:
         return told
 
     def interrupted_at_call(self, place: Place, at: int, how: str, run: Any) -> tuple[Answer, int]:
-        """The answer of `run(env)` to which something happens at its n-th call of git, and how many there were."""
+        """Return the answer of `run(env)`, interrupted at its n-th call of git, and how many calls there were."""
         calls = self.top / "calls"
         calls.mkdir()
         answer = run(place.before_git(SHIM) | {"CALLS": str(calls), "AT": str(at), "HOW": how}, {})
@@ -94,7 +94,7 @@ class Ground:
         return answer, count
 
     def interrupted_at_change(self, at: int, how: str, run: Any) -> tuple[Answer, int]:
-        """The same at its n-th change of files by its own hand."""
+        """Do the same at the n-th change of files by the command itself."""
         count = self.top / "count"
         fault = {"at": at, "how": how, "below": str(self.top) + "/", "count": str(count)}
         answer = run({}, {"fault": fault})
@@ -104,7 +104,7 @@ class Ground:
 
 
 def _unfinished_in(server: Path) -> list[str]:
-    """What a push that was cut off has left, after a moment in which the server may see that."""
+    """Return what an interrupted push has left, after giving the server time to notice."""
     deadline = time.monotonic() + HANG
     while (found := _leftovers(server)) and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -117,7 +117,7 @@ def _leftovers(server: Path) -> list[str]:
 
 
 def build(ground: Ground) -> None:
-    """Make what stands there."""
+    """Create the contents of the directory."""
     place, top = ground.place, ground.top
     (top / "tmp").mkdir()
     (top / "home" / ".claude").mkdir(parents=True)
@@ -142,7 +142,7 @@ def build(ground: Ground) -> None:
 
 
 def transcript(ground: Ground) -> str:
-    """A payload of a client's hook, and beside it the session file that it names: a block was said."""
+    """Return the payload of a client's hook, after writing the session file that it names, with one block in it."""
     file = ground.top / "session.jsonl"
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": checkpoint("4")}]}}
     file.write_text(json.dumps(said) + "\n")

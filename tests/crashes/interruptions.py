@@ -1,4 +1,4 @@
-"""Ways for a command to end in the middle, and what has to hold afterwards."""
+"""Ways to interrupt a command, and what must hold afterwards."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from commandline import Answer, Bytes, Place
 
-#: Counts the calls of git by files that only one call can make, and does $HOW to the call $AT. Where the directory of
-#: these files is gone the test is over.
+#: Counts the calls of git with files that only one call can create, and applies $HOW to call number $AT. If the
+#: directory of these files is gone, the test is over.
 SHIM = r"""
 set -C
 n=1
@@ -39,20 +39,20 @@ full) echo 'fatal: cannot write: No space left on device' >&2; exit 128;;
 esac
 """
 
-#: What happens at a call of git: gitckpt is killed before it, after it, or with it half way through; git outlives a
-#: killed gitckpt; both die and git leaves its lock; git is killed before it did anything, or when it had done it all;
-#: it finds no room.
+#: What happens at a call of git. gitckpt is killed before it, after it, or together with it half-way through; git
+#: outlives a killed gitckpt; both die and git leaves its lock; git is killed before it did anything, or after it did
+#: everything; it finds no disk space.
 WAYS = ("before", "after", "during", "outlived", "locked", "killed", "done", "full")
 
-#: The ways after which gitckpt is still there to say what happened.
+#: The ways after which gitckpt still runs and can report what happened.
 SURVIVED = ("killed", "done", "full")
 
-#: Names that only something unfinished has: locks, copies being written, a scratch directory.
+#: Names of unfinished files: locks, copies being written, a scratch directory.
 UNFINISHED = re.compile(r"\.lock$|\.\d+$|\.gitckpt-new$|/write-|/rules$|/moving$|/sharedindex_|/index\.lock$")
 
 
 class Picture(NamedTuple):
-    """All that is the user's at one moment."""
+    """Everything that belongs to the user at one moment."""
 
     files: Bytes
     staged: str
@@ -72,7 +72,7 @@ def picture(place: Place) -> Picture:
 
 
 def interrupted(place: Place, at: int, how: str, *args: str, stdin: str = "") -> tuple[Answer, int]:
-    """The answer of a command to which something happens at its n-th call of git, and how many calls there were."""
+    """Return the answer of a command interrupted at its n-th call of git, and how many calls there were."""
     calls = place.path.parent / "calls"
     calls.mkdir()
     answer = place.run(
@@ -86,7 +86,7 @@ def interrupted(place: Place, at: int, how: str, *args: str, stdin: str = "") ->
 
 
 def events(place: Place) -> list[dict[str, Any]]:
-    """All events on record; each can be read whole."""
+    """Return all events on record; each must be fully readable."""
     place.git("fsck", "--connectivity-only", "--no-dangling", "--no-progress")
     found: list[dict[str, Any]] = place.json("log", "--all")["events"]
     assert all(event["kind"] != "unreadable" for event in found)
@@ -94,14 +94,14 @@ def events(place: Place) -> list[dict[str, Any]]:
 
 
 def unfinished(place: Place) -> list[str]:
-    """What an interrupted command has left in the git directory, and processes that are still at work there."""
+    """Return what an interrupted command has left in the git directory, and processes still running there."""
     inside = [path for path in (place.path / ".git").rglob("*") if "objects" not in path.parts]
     left = [str(path) for path in inside if UNFINISHED.search(str(path))]
     return left + _processes(place)
 
 
 def _processes(place: Place) -> list[str]:
-    """Those that are in the work tree, after a moment in which they may end."""
+    """Return the processes in the work tree, after giving them time to end."""
     deadline = time.monotonic() + 5
     while (found := _now_in(place.path)) and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -19,7 +19,7 @@ Observer = Callable[[str, str], None]
 
 @pytest.fixture(scope="session")
 def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project, made once."""
+    """The project, created once."""
     directory = tmp_path_factory.mktemp("template") / "room-board"
     create_project(directory)
     return directory
@@ -27,12 +27,12 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(template: Path, tmp_path: Path) -> Path:
-    """The project, to be changed."""
+    """A copy of the project that the test may change."""
     return shutil.copytree(template, tmp_path / "room-board", symlinks=True)
 
 
 class WatchedAgent(agent.Agent):
-    """The agent itself; each text it prints goes, by its key, to an observer while the files are as they are then."""
+    """The agent itself, which passes each text it prints, with its key, to an observer before it changes more files."""
 
     def __init__(self, root: Path, observe: Observer, lang: str = "zh") -> None:
         words = agent.toml(agent.HERE / "words" / f"{lang}.toml")

@@ -1,4 +1,4 @@
-"""A work tree worth going back to, and a change of every kind since."""
+"""A work tree to go back to, and a change of every kind after it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from project import Project
 
 
 def change_everything(project: Project) -> None:
-    """A change of every kind."""
+    """Make a change of every kind."""
     project.write("src/app.py", "changed\n")
     (project.root / "tests" / "check.sh").chmod(0o644)
     project.remove("README.md")
@@ -24,7 +24,7 @@ def change_everything(project: Project) -> None:
 
 
 def at_c1(project: Project) -> None:
-    """More than the template has, and a checkpoint of it."""
+    """Create more files than the template has, and a checkpoint of them."""
     project.link("link", "src")
     project.write("file", b"bytes \0\xff\r\n")
     project.write("private", "secret\n", 0o600)

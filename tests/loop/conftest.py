@@ -1,4 +1,4 @@
-"""A person's work tree, as the tests of the command line have it."""
+"""The user's work tree, as in the tests of the command line."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""A model of fixed behaviour that reads: it does one step after the other, knows only what stands in the last so many
-characters that it is sent, and fills in what follows from that.
+"""A deterministic model that reads: it does one step after the other, knows only what is in the last `sight` characters
+of what it is sent, and fills in what follows from that.
 
-It shows what a context does to an agent, not what a language model can do."""
+It shows how a context affects an agent, not what a language model can do."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from gitckpt.loop.evaluation.tasks import Task
 
 Step = tuple[str, str]
 
-#: Tool → the argument that says what a step is.
+#: Tool → the argument that identifies a step.
 ARGUMENT = {"search": "query", "open_page": "url", "fill_form": "field", "submit": ""}
 
 KEPT = re.compile(r"Keep: [^\n]+?\.(?= \(source|\n|$)")
 
 
 class ReadingModel:
-    """`steps` are tools with what they are called with; `recognised` the sentences that it knows to matter, with where
-    they are from; `conclude` what it fills in for what it sees, field by field. With `thorough` it saves after each
-    page, else when it is told to."""
+    """`steps` are tools with their arguments; `recognised` maps the sentences that it knows to matter to their sources;
+    `conclude` returns what it fills in, by field, given the sentences that it sees. With `thorough` it saves after each
+    page, otherwise when it is told to."""
 
     def __init__(
         self,
@@ -67,7 +67,9 @@ class ReadingModel:
         return call(name, arguments)
 
     def _done(self, seen: str) -> int:
-        """How many steps are done, as far as it can see: the last one that it sees itself do, or has on record."""
+        """Return how many steps are done as far as the model can see: the last one that it sees itself do, or has on
+        record.
+        """
         places = {seen.rfind(f"<{name} {what}>"): number for number, (name, what) in enumerate(self._steps, 1)}
         noted = max(map(int, re.findall(r"step (\d+) is done", seen)), default=0)
         return max(noted, places[max(places)] if max(places) >= 0 else 0)
@@ -87,7 +89,7 @@ class ReadingModel:
 
 
 def _shown(message: Message) -> str:
-    """A message as the model sees it: its text, and what it called."""
+    """Return a message as the model sees it: its text, and what it called."""
     calls = "".join(_marked(called["function"]) for called in message.get("tool_calls") or ())
     return f"\n{message.get('content') or ''}{calls}\n"
 
@@ -98,7 +100,7 @@ def _marked(function: Mapping[str, str]) -> str:
 
 
 def way_through(task: Task) -> list[Step]:
-    """Search for and open each page that a task needs, in their order."""
+    """Search for and open each page that a task needs, in order."""
     return [
         step
         for page in task.pages
@@ -108,17 +110,17 @@ def way_through(task: Task) -> list[Step]:
 
 
 def filling(task: Task) -> list[Step]:
-    """Fill in each field, and hand in the form."""
+    """Fill in each field, and submit the form."""
     return [*(("fill_form", field.name) for field in task.fields), ("submit", "")]
 
 
 def needed(task: Task) -> dict[str, str]:
-    """The sentences that a task cannot be solved without, with where they stand."""
+    """Return the sentences needed to solve a task, with their pages."""
     return {page.says: page.url for page in task.pages if page.says}
 
 
 def perfect(task: Task) -> Callable[[list[str]], Mapping[str, Any]]:
-    """Right answers for who knows all that is needed, and none for who does not."""
+    """Give the right answers if all needed sentences are known, otherwise placeholders."""
 
     def conclude(known: list[str]) -> Mapping[str, Any]:
         if set(known) < set(needed(task)):

@@ -1,4 +1,4 @@
-"""The workshop of a test: a directory, the agents that it starts there, and the end of whatever they leave."""
+"""The workshop of a test: a directory, the agents started there, and the cleanup of whatever they leave."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Agents under real pipes and real terminals, and a look at the processes they leave."""
+"""Agents under real pipes and real terminals, and inspection of the processes they leave."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from typing import Any
 
 SCRIPT = str(Path(__file__).with_name("wrapped.py"))
 
-#: Seconds after which a test counts as hung; what it waits for takes a fraction of one.
+#: Seconds after which a test counts as hung; what it waits for takes a fraction of a second.
 SOON = 20.0
 
 
 def eventually(condition: Callable[[], Any], seconds: float = SOON) -> Any:
-    """What `condition` gives as soon as it is true, or its last answer."""
+    """Return the result of `condition` as soon as it is true, or its last result."""
     deadline = time.monotonic() + seconds
     while not (answer := condition()) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -34,7 +34,7 @@ def eventually(condition: Callable[[], Any], seconds: float = SOON) -> Any:
 
 
 def state(pid: int) -> str:
-    """The state of a process as ps prints it: R, S, T …; "" if it is gone or dead."""
+    """Return the state of a process as ps prints it: R, S, T …; "" if it is gone or dead."""
     try:
         letter = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -43,13 +43,13 @@ def state(pid: int) -> str:
 
 
 def number_in(path: Path) -> int:
-    """The number that a process writes to a file, once it is there."""
+    """Return the number that a process writes to a file, once it is there."""
     assert eventually(lambda: path.exists() and path.read_text().endswith("\n")), f"{path.name} was not written"
     return int(path.read_text())
 
 
 class Screen:
-    """A terminal with a process on it, which leads a session of its own."""
+    """A terminal with a process on it, which leads its own session."""
 
     def __init__(self, argv: list[str], env: dict[str, str], cwd: Path, stderr: int | None = None) -> None:
         self.keyboard, self.tty = pty.openpty()
@@ -69,13 +69,13 @@ class Screen:
         os.write(self.keyboard, keys)
 
     def see(self, text: bytes) -> bytes:
-        """Wait until the text has come; give all that came so far."""
+        """Wait until the text has arrived; return all output so far."""
         self._read(lambda: text in self.output)
         assert text in self.output, self.output
         return self.output
 
     def wait(self) -> int:
-        """Wait for the end of the process; its exit status as a shell shows it."""
+        """Wait for the end of the process; return its exit status as a shell shows it."""
         self._read(lambda: self.process.poll() is not None)
         status = self.process.wait(1)
         self._read(lambda: True)
@@ -103,7 +103,7 @@ class Screen:
 
 
 class Workshop:
-    """Starts wrapped agents in a directory of their own and ends what is left of them."""
+    """Starts wrapped agents in a directory and cleans up what is left of them."""
 
     def __init__(self, directory: Path) -> None:
         self.directory, self.token = directory, uuid.uuid4().hex
@@ -131,7 +131,7 @@ class Workshop:
     def start(
         self, *command: str, popen: dict[str, Any] | None = None, stdout: int = subprocess.PIPE, **options: Any
     ) -> subprocess.Popen[bytes]:
-        """Start it with no terminal around."""
+        """Start it without a terminal."""
         return self.popen(self.argv(*command, **options), stdout=stdout, **(popen or {}))
 
     def popen(self, argv: list[str], **options: Any) -> subprocess.Popen[bytes]:
@@ -154,18 +154,18 @@ class Workshop:
         return [json.loads(line) for line in text.splitlines(keepends=True) if line.endswith("\n")]
 
     def output(self, stream: str = "stdout") -> bytes:
-        """All that on_output got of a stream."""
+        """Return everything that on_output received from a stream."""
         records = (event for event in self.events if event["event"] == "output" and event["stream"] == stream)
         return b"".join(base64.b64decode(event["chunk"]) for event in records)
 
     def event(self, kind: str) -> dict[str, Any]:
-        """The one event of its kind, once it is there."""
+        """Return the only event of its kind, once it is there."""
         assert eventually(lambda: [event for event in self.events if event["event"] == kind]), f"no event {kind}"
         (event,) = [event for event in self.events if event["event"] == kind]
         return event
 
     def processes(self) -> list[int]:
-        """All processes of this test but the test."""
+        """Return all processes of this test except the test itself."""
         needle = f"WORKSHOP={self.token}".encode()
         found = [int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()]
         return [pid for pid in found if needle in _environment(pid).split(b"\0") and state(pid)]

@@ -54,7 +54,9 @@ def on_exit(agent_exit: AgentExit) -> None:
 
 
 def peak_kilobytes() -> int:
-    """The most that this program has held. `ru_maxrss` also counts what the test's process held when it started us."""
+    """Return the peak memory of this program. `ru_maxrss` also counts the memory of the test's process when it started
+    us.
+    """
     with open("/proc/self/status") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
 

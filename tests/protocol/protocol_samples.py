@@ -12,7 +12,7 @@ FIELDS = {
 
 
 def block(id: object, **fields: str | None) -> str:
-    """A checkpoint that breaks no rule, but for the fields given; None leaves one out."""
+    """Return a checkpoint that breaks no rule except through the given fields; None leaves a field out."""
     rows = {key: str(value).format(id=id) for key, value in {**FIELDS, **fields}.items() if value is not None}
     return "\n".join([f"===CHECKPOINT {id}===", *(f"{key}: {value}" for key, value in rows.items()), "===END===", ""])
 

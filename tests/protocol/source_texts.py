@@ -1,4 +1,4 @@
-"""The texts that the protocol comes from, as they stand there: the prompt, the three blocks, and a whole run."""
+"""The original texts of the protocol, verbatim: the prompt, the three blocks, and a whole run."""
 
 PROMPT = """\
 你是任务执行 Agent，必须按"检查点协议"工作，确保长任务可恢复、可回放。

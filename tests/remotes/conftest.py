@@ -1,4 +1,4 @@
-"""Machines that share a server: a bare repository, and clones with sessions of their own."""
+"""Machines that share a server: a bare repository, and clones with their own sessions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shared(shared_template: Path, template_place: Place, tmp_path: Path) -> Shar
 
 @pytest.fixture(scope="session")
 def pushed_template(shared_template: Path, template_place: Place, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The same when `one` has pushed, and there is `two`."""
+    """The same after `one` has pushed, and with `two`."""
     top = tmp_path_factory.mktemp("pushed") / "shared"
     shutil.copytree(shared_template, top, symlinks=True)
     machines = Shared(top, template_place)

@@ -1,4 +1,4 @@
-"""git over http: a small server in front of `git http-backend`, as one runs it for a test."""
+"""git over HTTP: a small test server in front of `git http-backend`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 
 class Handler(BaseHTTPRequestHandler):
-    """Answers by way of CGI. `root`, `password` (None: everybody may do everything) and `stalls` are the server's."""
+    """Answers through CGI. `root`, `password` (None: no authentication) and `stalls` are attributes of the server."""
 
     protocol_version = "HTTP/1.1"
     server: Server
@@ -73,7 +73,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Server(ThreadingHTTPServer):
-    """A server of the repositories below `root`."""
+    """A server for the repositories below `root`."""
 
     daemon_threads = True
 
@@ -88,7 +88,7 @@ class Server(ThreadingHTTPServer):
 
 @contextmanager
 def serving(root: Path, password: str | None = None) -> Iterator[Server]:
-    """The server while it runs."""
+    """Run the server, and yield it."""
     server = Server(root, password)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()

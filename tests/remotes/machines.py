@@ -16,7 +16,7 @@ class Shared:
         self.server = Place(top / "server.git", like.env, like.zygote)
 
     def machine(self, name: str) -> Place:
-        """A clone of that name, made where there is none."""
+        """Return the clone with this name, creating it if necessary."""
         path = self.top / name
         if not path.exists():
             self._like.git("clone", "-q", "--no-local", str(self.top / "server.git"), str(path))
@@ -30,6 +30,6 @@ class Shared:
 
 
 def refs(place: Place, prefix: str = "refs/gitckpt") -> dict[str, str]:
-    """Name → object id of the refs of ours."""
+    """Map the names of gitckpt's refs to object ids."""
     rows = place.git("for-each-ref", "--format=%(refname) %(objectname)", prefix).splitlines()
     return dict(tuple(row.split()) for row in rows)  # type: ignore[misc]

@@ -6,17 +6,17 @@ from pathlib import Path
 
 from project import Project
 
-#: What a snapshot says of a repository inside.
+#: What a snapshot reports for a nested repository.
 BOUNDARY = "a repository of its own: never entered, never touched"
 
 
 def held(project: Project) -> dict[str, tuple[str, bytes]]:
-    """What a snapshot holds that a new process takes now."""
+    """Return what a snapshot taken now by a new process holds."""
     return project.held(project.snapshot().tree)
 
 
 def nested(root: Path, *, commit: bool = True) -> None:
-    """A repository of its own with a file in it."""
+    """Create a nested repository with a file in it."""
     other = Project.create(root)
     other.write("inner", "x")
     if commit:
@@ -24,7 +24,9 @@ def nested(root: Path, *, commit: bool = True) -> None:
 
 
 def conflict(project: Project) -> None:
-    """A merge that stops: at a file with all three stages, at two that one side has deleted, at one that both added."""
+    """Start a merge that stops: at a file with all three stages, at two that one side deleted, at one that both
+    added.
+    """
     for path in ("both", "gone here", "gone there"):
         project.write(path, "base\n")
     project.commit("base")

@@ -1,4 +1,4 @@
-"""The migration recorded in two ways: block by block through `record`, and whole through `wrap`."""
+"""The migration recorded in two ways: block by block through `record`, and as a whole through `wrap`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def project(template_place: Place, tmp_path_factory: pytest.TempPathFactory) -> 
 
 @pytest.fixture(scope="session")
 def through_record(project: Place, tmp_path_factory: pytest.TempPathFactory) -> Story:
-    """Each block handed to `gitckpt record` when its step is done."""
+    """Each block passed to `gitckpt record` when its step is done."""
     place = project.copy(tmp_path_factory.mktemp("record") / "work")
     at = {"start": place.bytes()}
     for step in STEPS:
@@ -52,6 +52,6 @@ def through_wrap(project: Place, tmp_path_factory: pytest.TempPathFactory, throu
 
 @pytest.fixture(params=["record", "wrap"])
 def story(request: pytest.FixtureRequest, tmp_path: Path) -> Story:
-    """Either, to be changed."""
+    """Either of them, as a copy that the test may change."""
     told: Story = request.getfixturevalue(f"through_{request.param}")
     return told._replace(place=told.place.copy(tmp_path / "work"))

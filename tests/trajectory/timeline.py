@@ -1,4 +1,4 @@
-"""Sessions put together by hand, event by event."""
+"""Sessions built by hand, event by event."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Timeline:
         self.lines[line] = at.commit
 
     def retry(self, at: Event, line: str = "main", answers_to: str = "") -> Event:
-        """A retry that forks at an event, and the line that it opens."""
+        """Add a retry that forks at an event, and the line that it opens."""
         number = sum(event.kind == "retry" for event in self.events) + 1
         opened = f"retry-{len(self.lines) + 1}"
         opens = {"session": self.id, "line": opened, "at": at.commit}
@@ -47,7 +47,7 @@ class Timeline:
 
 
 def migration() -> Timeline:
-    """C1 … C6, a retry for C7 that never reported, and C8 on the line that it opened."""
+    """C1 … C6, a retry for C7, which never reported, and C8 on the line that the retry opened."""
     timeline = Timeline()
     timeline.add("start")
     events = [timeline.add("checkpoint", f"C{number}") for number in range(1, 7)]

@@ -1,4 +1,4 @@
-"""Histories to look at."""
+"""Histories to display."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def other_history() -> History:
 
 @pytest.fixture
 def migration(history: History) -> History:
-    """The migration from moment to dayjs: C7 never reported, R1 answers to it, retry-2 goes on from C6."""
+    """The migration from moment to dayjs: C7 never reported, R1 answers to it, retry-2 continues from C6."""
     add = history.add
     add("start", said="node agent.js")
     add(

@@ -1,4 +1,4 @@
-"""Histories to look at, written down event by event. No list may read the document of any of these events."""
+"""Histories to display, written down event by event. A list must never read the document of these events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def _must_not_read(text: str) -> dict[str, Any]:
 
 
 class History:
-    """Builds a session: each event follows the one before on its line, or `after` an event where a line begins."""
+    """Builds a session: each event follows the previous one on its line, or `after` an event where a line begins."""
 
     def __init__(self, session: str = SESSION) -> None:
         self.id = session
@@ -27,7 +27,9 @@ class History:
         self, kind: str, id: str | None = None, said: str = "", *, line: str = "main", after: Event | None = None,
         phase: str = "", next: str = "", **more: Any,
     ) -> Event:  # fmt: skip
-        """Record one event; its seconds count up with the events unless `at` is given, its document cannot be read."""
+        """Record one event; its time counts up with the events unless `at` is given, and its document cannot be
+        read.
+        """
         seq = len(self.events) + 1
         minutes, seconds = divmod(seq, 60)
         clock = f"{2 + (45 + minutes) // 60:02}:{(45 + minutes) % 60:02}:{seconds:02}"
