@@ -2,7 +2,7 @@
 `report`, `record`, `hook`, `mcp`.
 
 The options match those of `app.py` (a test compares them). Anything not clearly one of them, including `--help` and
-mistakes, goes to typer, so that there is only one command line."""
+mistakes, goes to typer, so that both paths accept the same command line."""
 
 from __future__ import annotations
 

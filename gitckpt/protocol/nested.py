@@ -1,4 +1,4 @@
-"""Read the value of `state_ref`: names with values, or a plain list, nested to any depth an agent uses.
+"""Read the value of `state_ref`: names with values, or a plain list, nested up to MAX_DEPTH levels.
 
 Accepts `[affected_files=[a, b], current=a]`, `key: value` items, JSON-like `{"TZ": "UTC"}`, and the same over several
 indented lines.
