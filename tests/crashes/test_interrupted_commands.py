@@ -222,4 +222,4 @@ def test_a_command_is_interrupted_at_each_of_its_calls(stage: Stage, tmp_path: P
         except AssertionError as error:
             error.add_note(f"{name}, {how} call {at} of {scene.calls}")
             raise
-        shutil.rmtree(tmp_path / str(at))
+        shutil.rmtree(tmp_path / str(at), ignore_errors=True)  # a git that outlived gitckpt may still write there
