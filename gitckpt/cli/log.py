@@ -179,7 +179,7 @@ def _text(
         runs=Results(reader.repository).at(events),
         flags=_news(events),
         attempts=drawn_beside(reader, [session], events) if graph else (),
-        clock=_local,
+        clock=_Clock().local,
     )
     return log_lines(session, options, chosen)
 
@@ -216,14 +216,22 @@ def _news(events: Sequence[Event]) -> dict[str, str]:
     return flags
 
 
-def _local(at: str) -> str:
-    """Convert the time of an event to local time, in the same format."""
-    try:
-        year, month, day, hour, minute, second = (int(at[place : place + 2]) for place in (2, 5, 8, 11, 14, 17))
-    except ValueError:
-        return at
-    days = _days(int(at[:2]) * 100 + year, month, day)
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(((days * 24 + hour) * 60 + minute) * 60 + second))
+class _Clock(dict[str, str]):
+    """Converts the time of an event to local time, in the same format. What it has found out for a minute it keeps:
+    local time differs from UTC by whole minutes."""
+
+    def local(self, at: str) -> str:
+        return self[at[:16]] + at[16:19]
+
+    def __missing__(self, minute: str) -> str:
+        try:
+            century, year, month, day, hour, past = (int(minute[n : n + 2]) for n in (0, 2, 5, 8, 11, 14))
+        except ValueError:
+            return minute
+        days = _days(century * 100 + year, month, day)
+        local = time.strftime("%Y-%m-%dT%H:%M", time.localtime(((days * 24 + hour) * 60 + past) * 60))
+        self[minute] = local
+        return local
 
 
 def _days(year: int, month: int, day: int) -> int:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: The number of digits in an object id, for SHA-1 and SHA-256.
 LENGTHS = (40, 64)
-DIGITS = frozenset("0123456789abcdef")
+DIGITS = "0123456789abcdef"
 
 #: The hint for an index that git cannot read.
 INDEX_ANEW = (
@@ -79,7 +79,7 @@ def reads(command: str) -> Callable[[Callable[Given, Read]], Callable[Given, Rea
 
 def is_object_id(text: str) -> bool:
     """Return whether the text is a full object id."""
-    return len(text) in LENGTHS and DIGITS.issuperset(text)
+    return len(text) in LENGTHS and not text.strip(DIGITS)
 
 
 def object_id(output: bytes, command: str) -> str:

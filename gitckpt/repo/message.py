@@ -28,6 +28,8 @@ HEADER = (
     "kind", "session", "line", "seq", "at", "worktree", "id", "written", "flag", "phase", "next", "source", "heard",
 )  # fmt: skip
 
+_NAMES = frozenset(("gitckpt", *HEADER))
+
 #: The hint for a damaged record.
 OTHERS = "gitckpt log shows the others"
 
@@ -155,7 +157,7 @@ def _header(text: str) -> dict[str, str]:
     header: dict[str, str] = {}
     for line in text.split("\n", len(HEADER) + 2)[: len(HEADER) + 2]:
         name, colon, value = line.partition(": ")
-        if not colon or (name != "gitckpt" and name not in HEADER):
+        if not colon or name not in _NAMES:
             break
         header[name] = value if value[:1] != '"' else value[1:-1] if "\\" not in value else _unquote(value)
     return header

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gitckpt.errors import GitFailed
-from gitckpt.repo.answers import DIGITS, LENGTHS, unknown_form, unreadable
+from gitckpt.repo.answers import is_object_id, unknown_form, unreadable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _read(lines: Iterable[bytes], found: dict[str, list[Patch]]) -> None:
 
 
 def _is_commit(line: bytes) -> bool:
-    return len(line) in LENGTHS and DIGITS.issuperset(line.decode("ascii", "replace"))
+    return is_object_id(line.decode("ascii", "replace"))
 
 
 def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:

@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import bench_core
-from bench_core import GITCKPT, Editor, Row, Setting, compare, git, project, recorder
+from bench_core import GITCKPT, Editor, Row, Setting, compare, git, project, recorder, wait_for_packing
 
 from gitckpt.repo import upkeep
 
@@ -24,13 +24,6 @@ from gitckpt.repo import upkeep
 def store_size(where: Path) -> int:
     """Return the total size in bytes of all files in the object store."""
     return sum(path.stat().st_size for path in (where / ".git" / "objects").rglob("*") if path.is_file())
-
-
-def wait_for_packing(where: Path, since: float) -> None:
-    """Wait until a packing that began after `since` has written its result."""
-    state = where / ".git" / "gitckpt" / "packing.json"
-    while not state.exists() or state.stat().st_mtime < since:
-        time.sleep(0.05)
 
 
 def growth(room: Path, setting: Setting) -> list[Row]:

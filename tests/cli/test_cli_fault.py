@@ -83,7 +83,7 @@ def test_a_fault_before_any_command_is_reported_too(place: Place, tmp_path: Path
     broken = tmp_path / "broken"
     broken.mkdir()
     (broken / "typer.py").write_text(f"raise RuntimeError('{SECRET}')\n")
-    answer = place.process("show", "C1", "--path", SECRET, env=place.env | {"PYTHONPATH": str(broken)})
+    answer = place.process("blame", SECRET, env=place.env | {"PYTHONPATH": str(broken)})
     text = reported(answer).read_text()
     assert SECRET not in text and "builtins.RuntimeError\n" in text
     shutil.rmtree(broken)
