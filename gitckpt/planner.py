@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from gitckpt.repo.head import Head
+    from gitckpt.repo.journal import OnRecord
     from gitckpt.repo.snapshot import Snapshot
     from gitckpt.repo.worktree import WorkTree
     from gitckpt.trajectory.events import Event
@@ -63,7 +64,8 @@ class Planner:
         self.tree = tree
         self.repository, self._raw = tree.repository, tree.raw
         self._trees: dict[str, str] = {}
-        self._lines: dict[str, dict[str, str]] = {}
+        self._on_record: OnRecord | None = None
+        self._compared: dict[tuple[str, str], list[Change]] = {}
 
     def _tree_of(self, event: Event) -> str:
         if event.commit not in self._trees:
@@ -73,7 +75,7 @@ class Planner:
     def prepare(self, wish: Wish) -> Prepared:
         """Return the plan for a wish. Nothing of the user's is changed. The caller holds the lock."""
         refuse_unreadable(wish.target)
-        self._lines = {}
+        self._on_record, self._compared = None, {}
         snapshot = self.tree.snapshotter.take()
         self._refuse_unknown_paths(wish, snapshot)
         prepared = self._plan(wish, snapshot)
@@ -91,7 +93,8 @@ class Planner:
 
     def _plan(self, wish: Wish, snapshot: Snapshot) -> Prepared:
         target_tree = wish.tree(snapshot) if wish.tree else self._tree_of(wish.target)
-        differing = [c for c in changes(self._raw, snapshot.tree, target_tree) if _selected(c.path, wish.paths)]
+        compared = self._compared[snapshot.tree, target_tree] = changes(self._raw, snapshot.tree, target_tree)
+        differing = [change for change in compared if _selected(change.path, wish.paths)]
         outside = self._outside(wish, snapshot, differing)
         found = [change for change in differing if change.path not in outside]
         prepared = Prepared(wish, Plan(wish.target.ref, wish.scope, ()), snapshot, target_tree, found, {})
@@ -229,7 +232,7 @@ class Planner:
         snapshot, target = prepared.snapshot, prepared.wish.target
         umask = recorded_umask(target)
         own = umask != snapshot.umask and target.worktree == self.repository.name
-        if not own or target.session in self.tree.journal.origins():
+        if not own or target.session in self.on_record.origins:
             return snapshot.modes
         return told_under(umask, snapshot.modes, snapshot.umask, entries(self._raw, snapshot.tree), snapshot.empty)
 
@@ -246,14 +249,22 @@ class Planner:
         last = self.last_event()
         if last is None:
             return set()
-        return {change.path for change in changes(self._raw, self._tree_of(last), snapshot.tree)}
+        tree = self._tree_of(last)
+        # most often the target is that very event, and the same paths differ in either direction
+        if (compared := self._compared.get((snapshot.tree, tree))) is None:
+            compared = changes(self._raw, tree, snapshot.tree)
+        return {change.path for change in compared}
+
+    @property
+    def on_record(self) -> OnRecord:
+        """What the refs say; read once for a plan, which is made and carried out under the lock."""
+        if self._on_record is None:
+            self._on_record = self.tree.journal.on_record()
+        return self._on_record
 
     def _lines_of(self, session: str) -> dict[str, str]:
-        """Return the lines of a session, name → tip. Cached for one plan, which is made and carried out under the
-        lock."""
-        if session not in self._lines:
-            self._lines[session] = self.tree.journal.lines(session).get(session, {})
-        return self._lines[session]
+        """Return the lines of a session, name → tip."""
+        return self.on_record.lines.setdefault(session, {})
 
     def last_event(self) -> Event | None:
         """Return the event at the tip of the work tree's current line."""

@@ -11,11 +11,11 @@ from gitckpt.repo.branch import while_noted
 from gitckpt.repo.cleaning import Cleaning
 from gitckpt.repo.directories import ignored_paths
 from gitckpt.repo.grafting import Conflicts, Grafting, is_whole
-from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.private import with_rules
 from gitckpt.repo.room import room
 from gitckpt.repo.trailers import TRAILER
 from gitckpt.repo.trees import entries, tree_of
+from gitckpt.repo.writer import EMPTY_TREE
 from gitckpt.trajectory.paths import data_path
 from gitckpt.trajectory.promotion import Step, before_the_session, message
 

@@ -164,8 +164,8 @@ class Restorer(Planner):
         wish = prepared.wish
         intent: dict[str, Any] = {
             "operation": wish.operation,
-            "number": next_number(self.tree.journal.operations()),
-            "place": self.tree.writer.place(),
+            "number": next_number(self.tree.journal.operations(self.on_record)),
+            "place": self.tree.writer.place(self.on_record.places),
             "target": wish.target.commit,
             "target_ref": wish.target.ref,
             "scope": wish.scope,
@@ -197,7 +197,7 @@ class Restorer(Planner):
         """Return the session where work stands, and the one in which a line is opened at the target. That is the
         target's own session, unless it was fetched or belongs to another work tree: those are never written to."""
         here, target = self._here(recorder), prepared.wish.target
-        if target.worktree != self.repository.name or target.session in self.tree.journal.origins():
+        if target.worktree != self.repository.name or target.session in self.on_record.origins:
             here = here or self._opened(prepared)
             return here, here
         home = self._session_of(target.session)
@@ -236,7 +236,8 @@ class Restorer(Planner):
         umask = then if exact else then | disk.own_umask()  # restored files never get wider permissions than they had
         with opened(self.repository, (s.path for s in prepared.plan.changing if s.action != "mode")):
             self._write_content(prepared, umask)
-        self.tree.snapshotter.follow(prepared.changes)
+        is_recorded = prepared.wanted_tree == self._tree_of(prepared.wish.target)
+        self.tree.snapshotter.follow(prepared.changes, prepared.wanted_tree if is_recorded else "")
         self._set_modes(prepared, then, umask)
 
     def _set_modes(self, prepared: Prepared, then: int, umask: int) -> None:

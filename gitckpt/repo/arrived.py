@@ -4,11 +4,11 @@ complete."""
 from __future__ import annotations
 
 from gitckpt.errors import Damaged, GitFailed
-from gitckpt.repo.journal import root_id
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.repository import REFS
 from gitckpt.repo.survey import Commit
+from gitckpt.repo.writer import root_id
 from gitckpt.trajectory.events import FORMAT
 
 TYPE_CHECKING = False

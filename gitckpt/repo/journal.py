@@ -7,54 +7,31 @@ import os
 
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.access import refuse_closed
-from gitckpt.repo.answers import is_object_id, object_id, reads, unknown_form, unreadable
-from gitckpt.repo.digest import object_name
-from gitckpt.repo.lock import break_lock
-from gitckpt.repo.message import ROOT, decode, encode
-from gitckpt.repo.repository import CURRENT, PLACES, REFS, line_ref
+from gitckpt.repo.answers import is_object_id, reads, unknown_form, unreadable
+from gitckpt.repo.message import decode
+from gitckpt.repo.repository import CURRENT, PLACES, REFS
 from gitckpt.trajectory.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from gitckpt.repo.gateway import Git
-    from gitckpt.repo.lock import WorkTreeLock
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
-
-#: Identity and time of the root commit, which must be the same object everywhere.
-NOBODY = "gitckpt <gitckpt@localhost> 0 +0000"
-
-EMPTY_TREE = {
-    "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
-    "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
-}
 
 Lines = dict[str, dict[str, str]]
 
 
-def commit_content(tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> bytes:
-    """Return the content of a commit object."""
-    head = [
-        f"tree {tree}",
-        *(f"parent {p}" for p in parents),
-        f"author {author}",
-        f"committer {committer}",
-        "",
-        message,
-    ]
-    return "\n".join(head).encode("utf-8", "replace")
+class OnRecord:
+    """What the refs say: `lines`, session → line → commit at its tip; `origins`, session → the remote it was fetched
+    from, for those that were; `places`, the ids of this work tree in the records of what was done here."""
 
+    __slots__ = ("lines", "origins", "places")
 
-def _root_content(object_format: str) -> bytes:
-    """Return the content of the constant root commit, which is under every session."""
-    return commit_content(EMPTY_TREE[object_format], [], ROOT + "\n", NOBODY, NOBODY)
-
-
-def root_id(object_format: str) -> str:
-    """Return the id of the root commit."""
-    return object_name("commit", _root_content(object_format), object_format)
+    def __init__(self) -> None:
+        self.lines: Lines = {}
+        self.origins: dict[str, str] = {}
+        self.places: list[str] = []
 
 
 #: The fields that git is asked for to make a Tip.
@@ -79,35 +56,40 @@ class Journal:
 
     def lines(self, session: str | None = None) -> Lines:
         """Return session → line → commit at its tip, for all sessions or for one."""
-        return self._refs(f"{REFS}{session}/heads" if session else REFS)[0]
+        return self._refs(f"{REFS}{session}/heads" if session else REFS).lines
 
     def origins(self) -> dict[str, str]:
         """Return the sessions that were fetched, and the remote that each came from. They are read-only here."""
-        return self._refs(f"{REFS}*/from/**")[1]
+        return self._refs(f"{REFS}*/from/**").origins
 
-    def _refs(self, prefix: str) -> tuple[Lines, dict[str, str]]:
-        """Return the lines of all sessions, and where the fetched ones came from. Raise GitFailed if we may not read
-        them."""
-        found: Lines = {}
-        origins: dict[str, str] = {}
-        for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", prefix).split("\n"):
+    def on_record(self) -> OnRecord:
+        """Return all of it, with one call of git."""
+        return self._refs(REFS, PLACES)
+
+    def _refs(self, *prefixes: str) -> OnRecord:
+        """Return what the refs at or below these say. Raise GitFailed if we may not read them."""
+        found = OnRecord()
+        for row in self._git.text("for-each-ref", "--format=%(objectname) %(refname)", *prefixes).split("\n"):
             if not row:
                 continue
             oid, _, name = row.partition(" ")
+            if name.startswith(PLACES):
+                found.places.append(name.removeprefix(PLACES))
+                continue
             if not name.startswith(REFS):
                 raise unknown_form("for-each-ref")
             parts = name.removeprefix(REFS).split("/")
             if len(parts) == 3 and parts[1] == "heads":
-                found.setdefault(parts[0], {})[parts[2]] = oid
+                found.lines.setdefault(parts[0], {})[parts[2]] = oid
             elif parts[1:2] == ["from"]:
-                origins[parts[0]] = "/".join(parts[2:])
-        if prefix == REFS or not found:
+                found.origins[parts[0]] = "/".join(parts[2:])
+        if REFS in prefixes or not found.lines:
             refuse_closed(self.repository.common_dir, REFS)
-        return found, origins
+        return found
 
     def numbered(self) -> Lines:
         """Return the lines of the sessions that are named like attempts: an id from `new_session_id`, then a number."""
-        lines = self._refs(f"{REFS}*-*-*-*/heads/*")[0]
+        lines = self._refs(f"{REFS}*-*-*-*/heads/*").lines
         return {id: tips for id, tips in lines.items() if _is_numbered(*id.split("-"))}
 
     def tips(self, session: str) -> dict[str, Tip]:
@@ -170,11 +152,12 @@ class Journal:
         rows = self._git.text("for-each-ref", "--format=%(refname)", PLACES).split("\n")
         return [name.removeprefix(PLACES) for name in rows if name]
 
-    def operations(self) -> list[Event]:
+    def operations(self, known: OnRecord | None = None) -> list[Event]:
         """Return the rollbacks and retries of work trees with this one's name, here and elsewhere, in no particular
         order, without those of fetched sessions. Raise Damaged if an event is missing."""
-        lines, origins = self._refs(REFS)
-        tips = sorted({tip for id, held in lines.items() if id not in origins for tip in held.values()})
+        known = known or self._refs(REFS)
+        origins = known.origins
+        tips = sorted({tip for id, held in known.lines.items() if id not in origins for tip in held.values()})
         # git filters out the rest: reading a long history here would cost more than the rollback itself
         found = self._log(["--first-parent", "-E", '--grep=^kind: "(rollback|retry)"$'], tips)
         return [e for e in found if e.worktree == self.repository.name and e.session not in origins]
@@ -205,12 +188,13 @@ class Journal:
 
     def sessions(self, *, everywhere: bool = False) -> list[Session]:
         """Return all sessions of this work tree, or of all work trees and those that were fetched, oldest first."""
-        lines, origins = self._refs(REFS)
+        known = self._refs(REFS)
         events: dict[str, Event] = {
-            e.commit: e for e in self.events(t for tips in lines.values() for t in tips.values())
+            e.commit: e for e in self.events(t for tips in known.lines.values() for t in tips.values())
         }
-        found = [session_of(id, tips, events) for id, tips in lines.items()]
-        mine = [s for s in found if everywhere or (s.worktree == self.repository.name and s.id not in origins)]
+        found = [session_of(id, tips, events) for id, tips in known.lines.items()]
+        here, fetched = self.repository.name, known.origins
+        mine = [s for s in found if everywhere or (s.worktree == here and s.id not in fetched)]
         return sorted(mine, key=lambda session: (session.events[0].at if session.events else "", session.id))
 
 
@@ -267,98 +251,3 @@ def session_of(id: str, tips: Mapping[str, str], events: Mapping[str, Event]) ->
             own[event.commit] = event
             event = events.get(event.parent)
     return Session(id, own.values(), tips)
-
-
-def break_ref_locks(repository: Repository) -> None:
-    """Remove the locks that a killed git left on our refs, including refs that it did not get to create."""
-    for top in (
-        os.path.join(repository.common_dir, os.fsencode(REFS)),
-        os.path.join(repository.git_dir, b"refs/worktree"),
-    ):
-        for directory, _, names in os.walk(top):
-            for name in names:
-                if name.endswith(b".lock"):
-                    break_lock(os.path.join(directory, name))
-
-
-class Writer:
-    """Writes events: objects first, refs last and in one compare-and-swap transaction.
-
-    `raw` is git in the private directory, used for objects; the refs are in the user's repository.
-    """
-
-    def __init__(self, repository: Repository, raw: Git, author: str, lock: WorkTreeLock, *, durable: bool) -> None:
-        self._repository, self._raw, self._author = repository, raw, author
-        self._refs = repository.git.view(f"core.fsync={'committed,reference' if durable else 'none'}")
-        self._refs.keep_open(lambda: lock.descriptor)
-
-    def root(self) -> str:
-        """Write the constant root commit, each time, because a gc may have removed it, and return its id."""
-        content = _root_content(self._repository.object_format)
-        tree = self._raw.start("hash-object", "-t", "tree", "-w", "--stdin")
-        commit = self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content)
-        tree.wait()
-        return object_id(commit.wait(), commit.words)
-
-    def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
-        """Write a commit object, unaffected by the user's configuration, hooks and signing."""
-        content = commit_content(tree, parents, message, author, committer)
-        return self._raw.object_id("hash-object", "-t", "commit", "-w", "--stdin", data=content)
-
-    def write(self, event: Event, tree: str, seconds: int) -> str:
-        """Write the commit of an event on a snapshot, with the parents `event.parents`. It is not reachable yet."""
-        committer = f"gitckpt <gitckpt@localhost> {seconds} +0000"
-        author = f"{self._author} {seconds} +0000" if self._author else committer
-        return self.commit(tree, event.parents, encode(event), author, committer)
-
-    def publish(self, updates: Sequence[tuple[str, str, str]], reason: str) -> None:
-        """Move refs in one transaction, each given as (name, new, old). An empty `old` does not check the old value.
-
-        The null object id as `old` requires that the ref be new; as `new` it deletes the ref. An empty `new` only
-        checks `old`. Raise GitFailed, with nothing moved, if a ref does not have the value `old`.
-        """
-        commands = [b"start"]
-        for name, new, old in updates:
-            if not new:
-                commands.append(b"verify %s\0%s" % (name.encode(), old.encode()))
-            elif new == self._repository.null_oid:
-                commands.append(b"delete %s\0%s" % (name.encode(), old.encode()))
-            else:
-                commands.append(b"update %s\0%s\0%s" % (name.encode(), new.encode(), old.encode()))
-        commands += [b"prepare", b"commit"]
-        data = b"\0".join(commands) + b"\0"
-        names = [name for name, _, _ in updates]
-        answer = self._move(names, "update-ref", "--no-deref", "-m", reason, "-z", "--stdin", data=data)
-        if answer.splitlines() != [b"start: ok", b"prepare: ok", b"commit: ok"]:
-            raise unknown_form("update-ref")
-
-    def place(self) -> str:
-        """Return the id that stands for this work tree, creating it if there is none yet."""
-        known = Journal(self._repository).places()
-        if known:
-            return known[0]
-        new = os.urandom(8).hex()
-        self.publish([(PLACES + new, self.root(), self._repository.null_oid)], "gitckpt: a work tree has its name")
-        return new
-
-    def set_current(self, session: str, line: str) -> None:
-        """Make this work tree record on that line from now on."""
-        self._move([CURRENT], "symbolic-ref", CURRENT, line_ref(session, line))
-
-    def _move(self, names: Sequence[str], *command: str, data: bytes = b"") -> bytes:
-        """Run a command that moves our refs, and return its output; if a killed git left a lock on one of them, break
-        it and retry once."""
-        try:
-            return self._refs.run(*command, data=data)
-        except GitFailed:
-            locks = [lock for name in names if os.path.lexists(lock := self._lock_of(name))]
-            if not locks:
-                raise
-            for lock in locks:
-                break_lock(lock)
-            return self._refs.run(*command, data=data)
-
-    def _lock_of(self, name: str) -> bytes:
-        own = name.startswith("refs/worktree/")
-        directory = self._repository.git_dir if own else self._repository.common_dir
-        return os.path.join(directory, os.fsencode(name)) + b".lock"

@@ -12,9 +12,9 @@ import re
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.collection import is_collecting
-from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.quarantine import claim, pack
 from gitckpt.repo.trees import new_objects, start_diff
+from gitckpt.repo.writer import EMPTY_TREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from gitckpt.repo.journal import Writer
     from gitckpt.repo.repository import Repository
+    from gitckpt.repo.writer import Writer
 
 Ref = tuple[str, str]  # name, object id
 

@@ -126,10 +126,11 @@ class Snapshotter:
         self._seed = self._seeded()
         self._cache.limit = self._settings.max_file_size
 
-    def follow(self, changes: Collection[Change]) -> None:
+    def follow(self, changes: Collection[Change], tree: str) -> None:
         """Note that git has just changed these paths in the work tree and private index; everything else learned still
-        holds."""
+        holds. `tree` is what the index holds now if that is on record, else ""."""
         self._cache.follow(changes)
+        self._cache.tree = tree
 
     def settle(self, snapshot: Snapshot) -> None:
         """Note that the snapshot is on record: its tree is reachable, and can be used again as long as nothing

@@ -9,10 +9,10 @@ from gitckpt.repo.answers import object_id, raw_changes, reads
 from gitckpt.repo.gateway import split
 from gitckpt.repo.index_file import copy_index
 from gitckpt.repo.intentions import intended, note
-from gitckpt.repo.journal import EMPTY_TREE
 from gitckpt.repo.private import clear
 from gitckpt.repo.repository import EMPTY_BLOB
 from gitckpt.repo.user_index import UserIndex
+from gitckpt.repo.writer import EMPTY_TREE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

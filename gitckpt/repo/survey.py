@@ -10,12 +10,13 @@ import re
 from gitckpt.errors import Damaged, GitFailed
 from gitckpt.repo.access import refuse_closed
 from gitckpt.repo.answers import reads
-from gitckpt.repo.journal import Journal, root_id
+from gitckpt.repo.journal import Journal
 from gitckpt.repo.message import decode
 from gitckpt.repo.objects import read_objects
 from gitckpt.repo.recorded import check_record
 from gitckpt.repo.repository import CURRENT, REFS
 from gitckpt.repo.worktrees import git_dirs, identities, identity
+from gitckpt.repo.writer import root_id
 from gitckpt.trajectory.events import FORMAT
 from gitckpt.trajectory.record import NOT_OURS, Finding, Record
 from gitckpt.trajectory.remedies import DAMAGED, IN_A_PACK

@@ -9,7 +9,7 @@ import time
 from gitckpt.errors import GitFailed
 from gitckpt.repo.cache import GIT_UMASK
 from gitckpt.repo.in_force import SettingsInForce
-from gitckpt.repo.journal import EMPTY_TREE, NOBODY, Journal, Writer, break_ref_locks
+from gitckpt.repo.journal import Journal
 from gitckpt.repo.live import Attendance
 from gitckpt.repo.lock import WorkTreeLock
 from gitckpt.repo.message import recorded_head
@@ -19,6 +19,7 @@ from gitckpt.repo.quarantine import Quarantine
 from gitckpt.repo.repository import Repository, line_ref, tag_ref
 from gitckpt.repo.snapshot import Snapshot, Snapshotter
 from gitckpt.repo.trees import Change, changes_and_new, with_changes
+from gitckpt.repo.writer import EMPTY_TREE, NOBODY, Writer, break_ref_locks
 from gitckpt.trajectory.events import Event
 from gitckpt.trajectory.paths import path_data
 from gitckpt.trajectory.session import next_lines
