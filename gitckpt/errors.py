@@ -13,6 +13,23 @@ An error says what happened, why, and which command helps (`hint`). Only `cli/ed
 
 from __future__ import annotations
 
+import errno
+import os
+
+#: What helps where the system refuses, by error number. That it refuses is not a fault of the program.
+REMEDIES = {
+    errno.ENOSPC: "make room",
+    errno.EDQUOT: "make room, or have the quota raised",
+    errno.EROFS: "have the file system mounted writable",
+    errno.EIO: "see whether the disk is sound",
+    errno.EMFILE: "close other programs, or raise the limit on open files (ulimit -n)",
+    errno.ENFILE: "close other programs, or raise the limit on open files",
+    errno.ENOMEM: "free some memory",
+    errno.EFBIG: "raise the limit on the size of a file (ulimit -f)",
+    errno.EACCES: "see who owns it and who may write there",
+    errno.EPERM: "see who owns it and who may write there",
+}
+
 
 class GitckptError(Exception):
     """Base of all errors raised on purpose. `str(error)` is one or more lines for the user; `hint` names a remedy."""
@@ -56,3 +73,13 @@ class Damaged(GitckptError):
     """History is damaged: objects are missing or unreadable, or refs were deleted from outside."""
 
     exit_status = 5
+
+
+def refusal(error: OSError, again: str) -> GitFailed | None:
+    """Return the error to report where the system refuses what is no fault of the program; None if it may be one.
+    `again` says how to repeat what failed."""
+    remedy = REMEDIES.get(error.errno or 0)
+    if remedy is None:
+        return None
+    place = f" ({os.fsdecode(error.filename)})" if error.filename else ""
+    return GitFailed(f"the system refused: {error.strerror}{place}", f"{remedy}, and {again}; nothing was lost")

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 
 from gitckpt.cli import render
-from gitckpt.errors import GitckptError, GitFailed
-
-#: No space, no quota, a read-only or failing disk, too many open files, no memory: the system refuses; it is not a bug.
-NO_ROOM = (
-    errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EFBIG,
-)  # fmt: skip
-
-#: No permission, for example where a container has left files owned by root in the git directory.
-NO_RIGHT = (errno.EACCES, errno.EPERM)
+from gitckpt.errors import GitckptError, refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +25,8 @@ def run(command: Callable[[], int], *, json: bool = False) -> int:
     except KeyboardInterrupt:
         return 130
     except Exception as error:
-        told = _refusal(error) if isinstance(error, OSError) and _says_no(error) else _fault(error)
+        refused = refusal(error, "run the command again") if isinstance(error, OSError) else None
+        told = refused or _fault(error)
         _tell(told, json)
         return told.exit_status
 
@@ -53,18 +45,6 @@ def _tell(error: GitckptError, json: bool) -> None:
             render.say(f"  → {error.hint}")
     except (render.UnwritableOutput, BrokenPipeError):
         return  # there is nowhere left to report it; the exit status does
-
-
-def _says_no(error: OSError) -> bool:
-    return error.errno in NO_ROOM + NO_RIGHT
-
-
-def _refusal(error: OSError) -> GitckptError:
-    place = f" ({os.fsdecode(error.filename)})" if error.filename else ""
-    remedy = "see who owns it and who may write there" if error.errno in NO_RIGHT else "make room"
-    return GitFailed(
-        f"the system refused: {error.strerror}{place}", f"{remedy}, and run the command again; nothing was lost"
-    )
 
 
 def _reader_gone() -> int:

@@ -19,7 +19,7 @@ from mcp.server.stdio import stdio_server
 from mcp_types import CallToolResult, ListToolsResult, TextContent, Tool
 
 from gitckpt import __version__
-from gitckpt.errors import GitckptError, GitFailed
+from gitckpt.errors import GitckptError, GitFailed, refusal
 from gitckpt.mcp import INSTRUCTIONS
 from gitckpt.mcp.greeting import tools
 from gitckpt.protocol.reader import encoded
@@ -102,7 +102,7 @@ def _answer(name: str, arguments: object) -> CallToolResult:
     except GitckptError as error:
         return _refusal(error)
     except OSError as error:
-        return _refusal(GitFailed(f"the system refused: {error.strerror}", "make room, and call again"))
+        return _refusal(refusal(error, "call again") or GitFailed(str(error), "gitckpt doctor looks for what is wrong"))
 
 
 def _refusal(error: GitckptError) -> CallToolResult:

@@ -44,6 +44,8 @@ def opens(path: bytes, git_dir: bytes) -> str:
     are."""
     import shlex
 
+    if os.statvfs(git_dir).f_flag & os.ST_RDONLY:
+        return f"findmnt -T {shlex.quote(os.fsdecode(git_dir))} shows the file system, which is mounted read-only"
     if os.lstat(path).st_uid == os.geteuid():
         return f"chmod -R u+rwX {shlex.quote(os.fsdecode(path))}"
     if os.lstat(git_dir).st_mode & stat.S_ISGID:  # git's own mark of a repository that several users share

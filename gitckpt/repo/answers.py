@@ -3,8 +3,10 @@ failure of git: nothing is recorded or restored from a half-read answer."""
 
 from __future__ import annotations
 
+import os
 from functools import wraps
 
+from gitckpt.errors import REMEDIES as OF_THE_SYSTEM
 from gitckpt.errors import Damaged, GitFailed
 
 TYPE_CHECKING = False
@@ -37,8 +39,10 @@ STORE_CLOSED = "insufficient permission for adding an object"
 #: The hint for a ref whose name is needed as a directory of other refs.
 TO_MOVE_A_REF = "git branch kept REF keeps the ref that is in the way; git update-ref --no-deref -d REF takes it away"
 
-#: What git prints → the hint: for an index that it cannot read, for missing permissions, for ref names that clash.
+#: What git prints → the hint: for an index that it cannot read, for missing permissions, for ref names that clash, and
+#: for what the system refuses.
 REMEDIES = {
+    **{os.strerror(number): f"{remedy}, and run the command again" for number, remedy in OF_THE_SYSTEM.items()},
     "index file smaller than expected": INDEX_ANEW,
     "index file corrupt": INDEX_ANEW,
     "Permission denied": TO_OPEN,

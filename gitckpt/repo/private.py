@@ -5,12 +5,13 @@ whatever is missing, damaged or left by a killed git is silently recreated."""
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import stat
 import time
 
-from gitckpt.errors import GitFailed, Refused
+from gitckpt.errors import REMEDIES, GitFailed, Refused
 from gitckpt.repo.access import opens
 from gitckpt.repo.gateway import Git
 
@@ -129,9 +130,9 @@ def _make(repository: Repository, settings: Settings) -> None:
 
 def _makes_room(repository: Repository, error: OSError) -> str:
     """Return the hint for a git directory that cannot be written into."""
-    if not isinstance(error, PermissionError):
-        return "make the git directory writable, or free some space"
     private = repository.private_dir
+    if error.errno != errno.EROFS and not isinstance(error, PermissionError):
+        return REMEDIES.get(error.errno or 0, "see that the git directory can be written")
     return opens(private if os.path.lexists(private) else repository.git_dir, repository.git_dir)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator
@@ -11,6 +12,9 @@ from typing import Any
 
 import pytest
 from commandline import Answer, Place, checkpoint
+
+from gitckpt.errors import REMEDIES, refusal
+from gitckpt.repo.answers import remedy as remedy_for_git
 
 
 @pytest.fixture(scope="module")
@@ -115,3 +119,28 @@ def test_where_no_file_may_grow_large_that_is_told(worked: Place, tmp_path: Path
     assert place.bound("wrap", "--", "sh", "-c", "exit 5", **limit).status == 5
     place.ok("save")
     assert place.ok("diff") == (0, b"", "")
+
+
+def test_a_read_only_disk_can_be_read_and_is_told_as_what_it_is(worked: Place, tmp_path: Path) -> None:
+    with small_disk(tmp_path / "disk") as disk:
+        place = worked.copy(disk / "work")
+        before, log = place.bytes(), place.ok("log")
+        subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
+        for command in (["save"], ["rollback", "C1"], ["record"], ["report"]):
+            answer = place.run(*command)
+            assert (answer.status in (3, 4), "Read-only file system" in answer.err) == (True, True), (command, answer)
+            assert "room" not in answer.err and "mounted" in answer.err
+        told = place.run("doctor")
+        assert "mounted read-only" in told.out + told.err and "chmod" not in told.out + told.err
+        assert (place.ok("log"), place.bytes()) == (log, before)
+
+
+def test_what_helps_is_said_of_what_the_system_refuses() -> None:
+    for number, remedy in REMEDIES.items():
+        told = refusal(OSError(number, os.strerror(number), "/some/file"), "run the command again")
+        assert told is not None and (told.exit_status, told.hint.startswith(remedy)) == (4, True)
+        assert os.strerror(number) in str(told) and "/some/file" in str(told)
+    assert refusal(OSError("of another kind"), "again") is None
+    assert refusal(FileNotFoundError(errno.ENOENT, "x"), "again") is None
+    assert remedy_for_git("fatal: write error: No space left on device").startswith("make room")
+    assert remedy_for_git("error: Permission denied").startswith("gitckpt doctor")
