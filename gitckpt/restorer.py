@@ -236,8 +236,7 @@ class Restorer(Planner):
         umask = then if exact else then | disk.own_umask()  # restored files never get wider permissions than they had
         with opened(self.repository, (s.path for s in prepared.plan.changing if s.action != "mode")):
             self._write_content(prepared, umask)
-        is_recorded = prepared.wanted_tree == self._tree_of(prepared.wish.target)
-        self.tree.snapshotter.follow(prepared.changes, prepared.wanted_tree if is_recorded else "")
+        self.tree.snapshotter.follow(prepared.changes)
         self._set_modes(prepared, then, umask)
 
     def _set_modes(self, prepared: Prepared, then: int, umask: int) -> None:

@@ -7,6 +7,7 @@ import os
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo import index
+from gitckpt.repo.answers import object_id
 from gitckpt.repo.cache import ScanCache, own_places
 from gitckpt.repo.changes import Changes
 from gitckpt.repo.directories import ignored_paths, why_closed
@@ -126,11 +127,10 @@ class Snapshotter:
         self._seed = self._seeded()
         self._cache.limit = self._settings.max_file_size
 
-    def follow(self, changes: Collection[Change], tree: str) -> None:
+    def follow(self, changes: Collection[Change]) -> None:
         """Note that git has just changed these paths in the work tree and private index; everything else learned still
-        holds. `tree` is what the index holds now if that is on record, else ""."""
+        holds."""
         self._cache.follow(changes)
-        self._cache.tree = tree
 
     def settle(self, snapshot: Snapshot) -> None:
         """Note that the snapshot is on record: its tree is reachable, and can be used again as long as nothing
@@ -152,8 +152,10 @@ class Snapshotter:
         seed, self._seed = self._seed, None
         ahead = self._staged.ahead(seed) if seed and seed.plain else None
         dirty = self._raw.start("diff-files", "-z", "--name-status", "--no-renames", ok=(0, 1))
+        # most often nothing differs then, and the tree is that of the index as it is
+        written = self._start_tree() if verifying else None
         head = self._heads.start()
-        rules_changed, untracked, unseen = self._look_around(seed, dirty, head[1], ahead)
+        rules_changed, untracked, unseen = self._look_around(seed, dirty, written, head[1], ahead)
         # what is known of the staging area includes which tracked paths a rule ignores
         staging, staging_changed = (
             self._staged.captured(ahead, seed.key) if seed and ahead else self._staged.read(again=rules_changed)
@@ -161,6 +163,7 @@ class Snapshotter:
         as_staged = seed is not None and seed.as_is and seed.key == cache.staging_key == self._staged.key()
         changes = Changes(self.repository, self._raw, cache, self._settings.max_file_size)
         changes.look(split(dirty.wait()), untracked)
+        known = self._take_tree(written) if written else ""  # before anything else writes the index
         changes.read_again(unseen)
         if self._note_include() or rules_changed or staging_changed:
             cache.unreconciled = True
@@ -176,7 +179,7 @@ class Snapshotter:
         cache.directories.enter(index.parents(changes.added))
         cache.note_unlisted(changes)
         # git has just written the staging area's tree, and checked that all its objects exist
-        tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any)
+        tree = staging.tree if staging and as_staged and not changes.any else self._tree(changes.any, known)
         snapshot = Snapshot(tree, self._heads.read(head), staging)
         snapshot.missing, cache.left_out = changes.missing, changes.left_out
         self._describe(snapshot, changes)
@@ -302,14 +305,19 @@ class Snapshotter:
         patterns = [f":(glob){pattern}" for pattern in self._settings.include]
         return [p for p in split(git.run("ls-files", "-z", kind, "--", *patterns)) if not p.endswith(b"/")]
 
-    def _tree(self, changed: bool) -> str:
+    def _tree(self, changed: bool, known: str) -> str:
+        """Return the tree of the index, which was `known` unless it has `changed`."""
         if changed:
-            self._cache.tree = self._cache.tree_left = ""
-        if self._cache.tree:
-            return self._cache.tree
+            self._cache.tree = self._cache.tree_left = known = ""
+        return self._cache.tree or known or self._take_tree(self._start_tree())
+
+    def _start_tree(self) -> Call:
+        # here git checks that everything the index names still exists
+        return self._raw.start("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
+
+    def _take_tree(self, call: Call) -> str:
         try:
-            # here git checks that everything the index names still exists
-            return self._raw.object_id("write-tree", *(["--missing-ok"] if self._settings.partial_clone else []))
+            return object_id(call.wait(), call.words)
         except GitFailed as error:
             if "invalid object" in str(error):
                 raise ObjectsGone(str(error), WAIT) from error
