@@ -140,9 +140,11 @@ def seed(repository: Repository, raw: Git, look: Callable[[set[bytes]], Director
         if not copy_index(repository.index_path, path):
             raw.run("read-tree", "--empty")
             return Seed()
+        listing = raw.start("ls-files", "-z", "-s", "-v")
         if _checksum(path, repository.object_format) == "wrong":
+            listing.kill()
             raise GitFailed("the checksum of the staging area is wrong")
-        seed = Seed(key, raw.run("ls-files", "-z", "-s", "-v"))
+        seed = Seed(key, listing.wait())
         suspicious = _flagged(repository, seed, sparse)
         seed.directories = parents(seed.paths)
         user = repository.user_git().view(GIT_INDEX_FILE=path)

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from gitckpt.repo.gateway import Git
+    from gitckpt.repo.gateway import Call, Git
     from gitckpt.repo.lock import WorkTreeLock
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
@@ -74,14 +74,37 @@ class Writer:
         self._repository, self._raw, self._author = repository, raw, author
         self._refs = repository.git.view(f"core.fsync={'committed,reference' if durable else 'none'}")
         self._refs.keep_open(lambda: lock.descriptor)
+        self._root: list[tuple[Call, str]] = []
 
     def root(self) -> str:
-        """Write the constant root commit, each time, because a gc may have removed it, and return its id."""
-        content = _root_content(self._repository.object_format)
-        tree = self._raw.start("hash-object", "-t", "tree", "-w", "--stdin")
-        commit = self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content)
-        tree.wait()
-        return object_id(commit.wait(), commit.words)
+        """Return the id of the constant root commit, which is being written: each time, because a gc may have removed
+        it. `write` and `publish` wait until it is there."""
+        self._give_up_root()
+        object_format = self._repository.object_format
+        content, id = _root_content(object_format), root_id(object_format)
+        self._root = [
+            (self._raw.start("hash-object", "-t", "tree", "-w", "--stdin"), EMPTY_TREE[object_format]),
+            (self._raw.start("hash-object", "-t", "commit", "-w", "--stdin", data=content), id),
+        ]
+        return id
+
+    def _wait_for_root(self) -> None:
+        """Raise GitFailed if the root commit could not be written."""
+        try:
+            while self._root:
+                call, id = self._root.pop()
+                if object_id(call.wait(), call.words) != id:
+                    raise unknown_form("hash-object")
+        finally:
+            self._give_up_root()
+
+    def _give_up_root(self) -> None:
+        """Let calls end that nobody waits for any more: a git that is killed leaves a file behind."""
+        while self._root:
+            try:
+                self._root.pop()[0].wait()
+            except GitFailed:
+                continue
 
     def commit(self, tree: str, parents: Sequence[str], message: str, author: str, committer: str) -> str:
         """Write a commit object, unaffected by the user's configuration, hooks and signing."""
@@ -92,7 +115,9 @@ class Writer:
         """Write the commit of an event on a snapshot, with the parents `event.parents`. It is not reachable yet."""
         committer = f"gitckpt <gitckpt@localhost> {seconds} +0000"
         author = f"{self._author} {seconds} +0000" if self._author else committer
-        return self.commit(tree, event.parents, encode(event), author, committer)
+        commit = self.commit(tree, event.parents, encode(event), author, committer)
+        self._wait_for_root()
+        return commit
 
     def publish(self, updates: Sequence[tuple[str, str, str]], reason: str) -> None:
         """Move refs in one transaction, each given as (name, new, old). An empty `old` does not check the old value.
@@ -100,6 +125,7 @@ class Writer:
         The null object id as `old` requires that the ref be new; as `new` it deletes the ref. An empty `new` only
         checks `old`. Raise GitFailed, with nothing moved, if a ref does not have the value `old`.
         """
+        self._wait_for_root()
         commands = [b"start"]
         for name, new, old in updates:
             if not new:
