@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 AT_THE_END = ("atexit", "threading")
 
 #: How many more objects than before start a search for garbage. Python's 700 makes it search what a short command
-#: imports and reads over and over, a sixth of its run time; a long one still loses its garbage.
+#: imports and reads over and over; a long one still loses its garbage.
 MANY_OBJECTS = 50_000
 
 
