@@ -12,6 +12,7 @@ import select
 
 from gitckpt.errors import GitFailed
 from gitckpt.repo.answers import object_id, remedy
+from gitckpt.repo.unnamed import contents, filled, unnamed_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,30 +75,6 @@ def pinned_environment(environ: Mapping[str, str], keep: Collection[str] = ()) -
     return pinned
 
 
-def unnamed_file() -> int:
-    """Return a file descriptor of an empty file without a name, in memory if the system supports that."""
-    if hasattr(os, "memfd_create"):
-        return os.memfd_create("gitckpt", os.MFD_CLOEXEC)
-    import tempfile
-
-    with tempfile.TemporaryFile() as file:
-        return os.dup(file.fileno())
-
-
-def contents(descriptor: int) -> bytes:
-    """Return everything written to an unnamed file so far, and close it."""
-    try:
-        size = os.fstat(descriptor).st_size
-        return os.pread(descriptor, size, 0) if size < 1 << 30 else b"".join(_pieces(descriptor, size))
-    finally:
-        os.close(descriptor)
-
-
-def _pieces(descriptor: int, size: int) -> Iterator[bytes]:
-    for offset in range(0, size, 1 << 30):
-        yield os.pread(descriptor, 1 << 30, offset)
-
-
 def _pieces_of_pipe(reader: int, call: Call) -> Iterator[bytes]:
     poll = select.poll()
     poll.register(reader, select.POLLIN)
@@ -128,9 +105,10 @@ class Call:
         setsid: bool = True,
     ) -> None:
         self.argv, self._ok, self.status, self.stderr = argv, ok, -1, b""
+        self._is_over = False
         self._end = os.killpg if setsid else os.kill
         self._stdout, self._stderr = unnamed_file(), unnamed_file()
-        stdin, output = _input(data), self._stdout if stdout is None else stdout
+        stdin, output = filled(data), self._stdout if stdout is None else stdout
         given = (stdin, output, self._stderr, *((keep,) if keep >= 0 else ()))
         actions = [(os.POSIX_SPAWN_DUP2, descriptor, place) for place, descriptor in enumerate(given)]
         try:
@@ -147,7 +125,11 @@ class Call:
         os.close(self._stderr)
 
     def kill(self) -> None:
-        """Kill the call, whose output is no longer needed, and everything that it started, such as a filter."""
+        """Kill the call, whose output is no longer needed, and everything that it started, such as a filter. A call
+        that was waited for has ended."""
+        if self._is_over:
+            return
+        self._is_over = True
         try:
             self._end(self._pid, KILL)
         except (PermissionError, ProcessLookupError):
@@ -168,6 +150,7 @@ class Call:
         if not ended:
             self.kill()
             raise self.hung(limit)
+        self._is_over = True
         self.status = _exit_status(self._pid)
         output, self.stderr = contents(self._stdout), contents(self._stderr)
         if self.status not in self._ok:
@@ -221,17 +204,6 @@ def _exit_status(pid: int) -> int:
             "the exit status of git was lost, for this process was started with SIGCHLD ignored",
             "start gitckpt from a shell, or let SIGCHLD have its default action",
         ) from error
-
-
-def _input(data: bytes) -> int:
-    if not data:
-        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
-    descriptor = unnamed_file()
-    view = memoryview(data)
-    while view:
-        view = view[os.write(descriptor, view) :]
-    os.lseek(descriptor, 0, os.SEEK_SET)
-    return descriptor
 
 
 def _not_started(error: OSError, cwd: bytes) -> GitFailed:

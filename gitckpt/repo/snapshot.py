@@ -14,7 +14,7 @@ from gitckpt.repo.directories import ignored_paths, why_closed
 from gitckpt.repo.gateway import split
 from gitckpt.repo.head import Head, Heads
 from gitckpt.repo.presence import WAIT, ObjectsGone
-from gitckpt.repo.private import folds_case, mend, with_rules
+from gitckpt.repo.private import clear, folds_case, index_path, mend, with_rules
 from gitckpt.repo.staging import MOST_PATHSPECS
 from gitckpt.repo.staging_seen import StagingSeen
 
@@ -57,6 +57,7 @@ class Snapshotter:
         self._heads = Heads(repository)
         self._follow_settings()
         self._seed: index.Seed | None = None
+        self._running: list[Call | Capture | None] = []
 
     def take(self, also: Collection[bytes] = (), *, verifying: bool = False, recorded: str = "") -> Snapshot:
         """Return a snapshot of the work tree now. `also` are paths to hold although a rule ignores them; `recorded` is
@@ -81,11 +82,21 @@ class Snapshotter:
                 return self._take(also, verifying)
             except GitFailed:
                 # the index may rely on objects that a gc has removed, or be damaged: try once more without it
+                self._stop()
                 self.renew()
                 return self._take(also, verifying)
         except BaseException:
             self._cache.drop()  # what it learned belongs to a snapshot that does not exist
+            self._stop()
             raise
+
+    def _stop(self) -> None:
+        """Stop the calls that a snapshot has started and not waited for: nothing may write the index after it."""
+        for call in self._running:
+            if call is not None:
+                call.kill()
+        self._running = []
+        clear(index_path(self.repository) + b".lock")  # a git that was killed leaves it
 
     def _follow_settings(self) -> None:
         self._rules = with_rules(self._raw, self._settings)
@@ -155,7 +166,8 @@ class Snapshotter:
         # most often nothing differs then, and the tree is that of the index as it is
         written = self._start_tree() if verifying else None
         head = self._heads.start()
-        rules_changed, untracked, unseen = self._look_around(seed, dirty, written, head[1], ahead)
+        self._running = [ahead, dirty, written, head[1]]
+        rules_changed, untracked, unseen = self._look_around(seed)
         # what is known of the staging area includes which tracked paths a rule ignores
         staging, staging_changed = (
             self._staged.captured(ahead, seed.key) if seed and ahead else self._staged.read(again=rules_changed)
@@ -187,19 +199,18 @@ class Snapshotter:
             index.settle(self.repository)
         return snapshot
 
-    def _look_around(
-        self, seed: index.Seed | None, *calls: Call | Capture | None
-    ) -> tuple[bool, list[bytes], list[bytes]]:
+    def _look_around(self, seed: index.Seed | None) -> tuple[bool, list[bytes], list[bytes]]:
         """Return whether an ignore rule changed; the untracked paths that no rule ignores; the recorded paths whose
-        files may have changed without git noticing. `calls` are running."""
+        files may have changed without git noticing."""
         cache, all_known = self._cache, self._cache.modes_known
         others = None if all_known or (seed and self._is_all(seed)) else self._ask_for_others()
+        self._running.append(others)
         paths = None if all_known and cache.tracked is not None else self._recorded(seed)
         if cache.tracked is None:
             cache.tracked = seed.directories if seed else index.parents(paths or ())
         # if the index has just been made, the directories were read then
         looked = seed is not None and bool(cache.directories.known)
-        rules_changed = looked or self._look(cache.tracked, *calls, others)
+        rules_changed = looked or self._look(cache.tracked)
         if all_known:
             return rules_changed, self._untracked(rules_changed), cache.edited_unseen()
         untracked = self._not_ours(self._kept(others)) if others else []
@@ -237,16 +248,9 @@ class Snapshotter:
         found = self._cache.read_all_modes(paths)
         return [path for path, status in found.items() if seed and seed.may_hide_edits(status)]
 
-    def _look(self, tracked: set[bytes], *calls: Call | Capture | None) -> bool:
-        """Return whether an ignore rule changed. On an error, kill the `calls`: if git would block forever, they may do
-        so already."""
-        try:
-            return self._cache.directories.look(tracked, self._rule_files(), self._manner())
-        except BaseException:
-            for call in calls:
-                if call is not None:
-                    call.kill()
-            raise
+    def _look(self, tracked: set[bytes]) -> bool:
+        """Return whether an ignore rule changed."""
+        return self._cache.directories.look(tracked, self._rule_files(), self._manner())
 
     def _untracked(self, rules_changed: bool) -> list[bytes]:
         """Return untracked paths that no rule ignores, where new ones may have appeared since the last look;

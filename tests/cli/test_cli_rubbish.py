@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -90,3 +91,24 @@ def test_rubbish_from_git_is_told_and_nothing_is_made_of_it(
     assert (place.bytes(), users(place), place.ids()) == (before, theirs, ids)
     assert place.ok(*command.args, stdin=command.stdin).err.count("unknown form") == 0
     command.done(place, before)
+
+
+#: Fails where untracked files are asked for, and takes its time where files are compared.
+LINGERING = """
+case " $* " in
+*" -o "*) exit 1;;
+*" diff-files "*) sleep 2; : >"$CALLS/outlived";;
+esac
+"""
+
+
+def test_no_git_outlives_a_command_that_failed(worked: Place, tmp_path: Path) -> None:
+    place = worked.copy(tmp_path / "here" / "work")
+    place.write("another.txt", "new\n")
+    calls = tmp_path / "calls"
+    calls.mkdir()
+    told = place.run("save", env=place.before_git(LINGERING) | {"CALLS": str(calls)})
+    assert told.status == 4 and "ls-files" in told.err
+    time.sleep(2.5)
+    assert not (calls / "outlived").exists()
+    assert place.ok("save").err == ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,10 +80,14 @@ def interrupted(place: Place, at: int, how: str, *args: str, stdin: str = "") ->
         *args, stdin=stdin, env=place.before_git(SHIM) | {"CALLS": str(calls), "AT": str(at), "HOW": how}
     )
     count = len(list(calls.iterdir()))
-    for file in calls.iterdir():
-        file.unlink()
-    calls.rmdir()
+    clear_away(calls)
     return answer, count
+
+
+def clear_away(directory: Path) -> None:
+    """Remove a directory into which a git that outlived its gitckpt may still write."""
+    while directory.exists():
+        shutil.rmtree(directory, ignore_errors=True)
 
 
 def events(place: Place) -> list[dict[str, Any]]:
