@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
+from random import Random
 
 import pytest
 from commandline import HANG, Place, checkpoint
 from declared_commands import commands
 
-from gitckpt.cli.fast import ANY, OPTIONS, WORDS
+from gitckpt.cli.app import run_app
+from gitckpt.cli.fast import ANY, OPTIONS, WORDS, run_fast
 
 #: Each costs more than the commands that must do without it.
 DEAR = {"typer", "click", "rich", "pydantic", "git", "importlib.metadata"}
@@ -59,6 +63,40 @@ def test_words_are_those_of_typer(name: str) -> None:
 )
 def test_both_ways_give_the_same_answer(recorded: Place, fast: str, slow: str) -> None:
     assert recorded.run(*fast.split()) == recorded.run(*slow.split())
+
+
+#: Words of a command line, odd ones among them.
+ODD = (
+    "C1", "C6", "", "-", "--", "-n", "-y", "-yn", "-5", "5", "\u0663", "\u00b2", "0", "--json", "--all", "x y", "--path",
+    "--scope=all", "--path=", "--no-json", "--js", "-n3", "1_0", "+3", " 3", "-o", "--message", "\udcff", "9" * 20,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() - {"mcp"}))
+def test_any_command_line_means_the_same_in_both_ways(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    meant: list[dict[str, object]] = []
+    module = import_module(f"gitckpt.cli.{'rollback' if name in ('undo', 'redo') else name}")
+    function = getattr(module, "undo" if name == "redo" else name)
+    signature = inspect.signature(function)
+
+    def note(*args: object, **options: object) -> int:
+        bound = signature.bind(*args, **options)
+        bound.apply_defaults()
+        meant.append(
+            {key: list(value) if isinstance(value, tuple) else value for key, value in bound.arguments.items()}
+        )
+        return 0
+
+    monkeypatch.setattr(module, function.__name__, note)
+    random = Random(name)
+    compared = 0
+    for _ in range(300):
+        line = [name, *random.choices([*ODD, *OPTIONS[name], *OPTIONS[name]], k=random.randrange(5))]
+        meant.clear()
+        if run_fast(line) is not None:
+            compared += 1
+            assert (run_app(line), meant[1:]) == (0, meant[:1]), line
+    assert compared >= 20
 
 
 @pytest.mark.parametrize(
