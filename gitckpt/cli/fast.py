@@ -174,7 +174,7 @@ def _read(name: str, arguments: Sequence[str]) -> tuple[list[str], dict[str, Any
         parameter, how = known.get(word, ("", ""))
         if how == "flag":
             options[parameter] = True
-        elif not (how and rest) or (how == "number" and not rest[0].isdecimal()):
+        elif not (how and rest) or (how == "number" and not _is_number(rest[0])):
             return None
         elif how == "texts":
             options.setdefault(parameter, []).append(rest.pop(0))
@@ -182,3 +182,7 @@ def _read(name: str, arguments: Sequence[str]) -> tuple[list[str], dict[str, Any
             options[parameter] = int(rest.pop(0)) if how == "number" else rest.pop(0)
     least, most = WORDS.get(name, (0, 0))
     return (words, options) if least <= len(words) <= most else None
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdigit() and len(text) < 12

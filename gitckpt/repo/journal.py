@@ -175,9 +175,9 @@ class Journal:
         return _events(self._history(*command, data="\n".join(commits).encode() + b"\n"))
 
     def _history(self, *command: str, data: bytes) -> Iterator[bytes]:
-        """Yield what git prints while it goes on walking. Raise Damaged if it fails."""
+        """Yield what git prints. Raise Damaged if it fails."""
         try:
-            yield from self._git.stream(*command, data=data)
+            yield self._git.run(*command, data=data)
         except GitFailed as error:
             raise unreadable("the history of a session", error) from error
 

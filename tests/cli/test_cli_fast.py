@@ -107,6 +107,7 @@ def test_any_command_line_means_the_same_in_both_ways(name: str, monkeypatch: py
         ("log -n", "Option '-n' requires an argument"),
         ("log -n x", "Invalid value for '-n' / '--count'"),
         ("log -n -1", "Invalid value for '-n' / '--count'"),
+        ("log -n \u0663", "Invalid value for '-n' / '--count'"),
         ("status --graph", "No such option: --graph"),
         ("record a b", "unexpected extra argument"),
         ("record --channel", "Option '--channel' requires an argument"),
