@@ -14,7 +14,7 @@ from gitckpt.trajectory.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from gitckpt.repo.repository import Repository
     from gitckpt.trajectory.events import Event
@@ -172,14 +172,11 @@ class Journal:
         if not commits:
             return []
         command = ("log", "-z", "--no-notes", "--no-show-signature", "--format=%H %T %P%n%B", *options, "--stdin")
-        return _events(self._history(*command, data="\n".join(commits).encode() + b"\n"))
-
-    def _history(self, *command: str, data: bytes) -> Iterator[bytes]:
-        """Yield what git prints. Raise Damaged if it fails."""
         try:
-            yield self._git.run(*command, data=data)
+            output = self._git.run(*command, data="\n".join(commits).encode() + b"\n")
         except GitFailed as error:
             raise unreadable("the history of a session", error) from error
+        return _events(output)
 
     def session(self, id: str, lines: Mapping[str, str] | None = None) -> Session:
         """Return a complete session, read from its refs alone."""
@@ -199,10 +196,10 @@ class Journal:
 
 
 @reads("log")
-def _events(output: Iterable[bytes]) -> list[Event]:
+def _events(output: bytes) -> list[Event]:
     events = []
-    for record in _records(output):
-        head, _, message = record.decode("utf-8", "replace").partition("\n")
+    for record in filter(None, output.decode("utf-8", "replace").split("\0")):
+        head, _, message = record.partition("\n")
         commit, tree, *parents = head.split()
         if not is_object_id(commit):
             raise ValueError(commit)
@@ -210,19 +207,6 @@ def _events(output: Iterable[bytes]) -> list[Event]:
         if event is not None:
             events.append(event)
     return events
-
-
-def _records(output: Iterable[bytes]) -> Iterator[bytes]:
-    """Yield the NUL-terminated records of a stream as they become complete; the rest, if any, at the end."""
-    begun: list[bytes] = []
-    for piece in output:
-        *ended, rest = piece.split(b"\0")
-        for record in ended:
-            yield b"".join((*begun, record)) if begun else record
-            begun.clear()
-        begun.append(rest)
-    if any(begun):
-        yield b"".join(begun)
 
 
 @reads("for-each-ref")
